@@ -10,18 +10,17 @@
 #include "kernels/devices/cuda_device.h"
 #include "kernels/devices/cudnn.h"
 #include "kernels/images/cudnn_algorithm.h"
+#include "kernels/loops/add_bias.h"
 #include "kernels/loops/fold_columns.h"
-#include "kernels/loops/launch_elements.h"
+#include "kernels/loops/relu.h"
 
 namespace actorflow {
 namespace {
 
 void add_bias(Device& device, const ConvShape& s, const float* bias, bool relu, float* output) {
   const Rows size{s.outputs().elements() / s.out, s.out};
-  launch_elements(device, size, [=] __device__(std::int64_t i, std::int64_t column) {
-    const float sum = output[i] + (bias ? bias[column] : 0);
-    output[i] = relu && sum < 0 ? 0 : sum;
-  });
+  relu ? add_bias_on_cuda<Relu>(device, size, output, bias, output)
+       : add_bias_on_cuda<Same>(device, size, output, bias, output);
 }
 
 struct GradientTerm {

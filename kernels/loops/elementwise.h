@@ -16,6 +16,7 @@
 #include "kernels/loops/vectorised.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/devices/cuda_device.h"
+#include "kernels/loops/strided_packs.h"
 #endif
 
 namespace actorflow {
@@ -132,16 +133,49 @@ struct PackedBody {
   }
 };
 
-template <class F, class T, class R>
+// out = f of two inputs that broadcast. Each turn of the loops computes n neighbouring elements.
+template <class F, class T, class R, int n>
 struct BinaryBody {
   F f;
   StridedLoops<2> loops;
-  const T *a, *b;
+  const T* x[2];
   R* out;
+
   ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const {
-    out[i] = f(a[loops.offset(0, i)], b[loops.offset(1, i)]);
+    const auto offsets = offsets_at(loops, i);
+    const Packed<T, n> a = load(0, offsets.of[0]), b = load(1, offsets.of[1]);
+    Packed<R, n> to;
+    for (int j = 0; j < n; ++j) to.elements[j] = f(a.elements[j], b.elements[j]);
+    reinterpret_cast<Packed<R, n>*>(out)[i] = to;
+  }
+
+ private:
+  ACTORFLOW_HOST_DEVICE Packed<T, n> load(int input, std::int64_t offset) const {
+    const T* from = x[input] + offset;
+    Packed<T, n> pack;
+    if (loops.strides[input][loops.rank - 1] != 0)
+      pack = *reinterpret_cast<const Packed<T, n>*>(from);
+    else
+      for (int j = 0; j < n; ++j) pack.elements[j] = *from;
+    return pack;
   }
 };
+
+template <class F, int n, class T, class R>
+void launch_broadcast(Device& device, const StridedLoops<2>& loops, const T* a, const T* b, R* out) {
+  const auto packs = loops_over_packs(loops, n);
+  launch(device, packs.elements, BinaryBody<F, T, R, n>{{}, packs, {a, b}, out});
+}
+
+template <class F, class T, class R>
+void broadcast_on_cuda(Device& device, const StridedLoops<2>& loops, const T* a, const T* b, R* out) {
+  constexpr int width = packed_width<T, R>;
+  const auto place = [](const T* p) { return reinterpret_cast<std::uintptr_t>(p) / sizeof(T); };
+  const bool packs = reinterpret_cast<std::uintptr_t>(out) % (width * sizeof(R)) == 0 &&
+                     turns_in_packs(loops, width, {place(a), place(b)});
+  packs ? launch_broadcast<F, width>(device, loops, a, b, out)
+        : launch_broadcast<F, 1>(device, loops, a, b, out);
+}
 
 // Launches the body, with packs if all tensors are aligned to 16 bytes; a tensor within a buffer may not
 // be.
@@ -170,8 +204,7 @@ void run_binary(Device& device, const StridedLoops<2>& loops, const T* a, const 
 #ifdef ACTORFLOW_CUDA
   if (device.type() == DeviceType::cuda && loops.contiguous())
     return launch_packs(device, loops.elements, PackedBody<F, T, R, 2>{{}, {a, b}, out});
-  if (device.type() == DeviceType::cuda)
-    return launch(device, loops.elements, BinaryBody<F, T, R>{{}, loops, a, b, out});
+  if (device.type() == DeviceType::cuda) return broadcast_on_cuda<F>(device, loops, a, b, out);
 #endif
   if (device.type() == DeviceType::cpu)
     loops.for_each_row([&](std::int64_t first, const auto& offsets) {

@@ -13,6 +13,14 @@ struct Relu {
   }
 };
 
+// In the place of a rectifier: none.
+struct Same {
+  template <class T>
+  ACTORFLOW_HOST_DEVICE T operator()(T x) const {
+    return x;
+  }
+};
+
 // The input's gradient, from the output's gradient g and the output y.
 struct ReluGrad {
   template <class T>

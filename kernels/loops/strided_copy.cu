@@ -8,6 +8,8 @@
 #ifdef ACTORFLOW_CUDA
 #include "dataflow/values/check.h"
 #include "kernels/devices/cuda_device.h"
+#include "kernels/loops/packs.h"
+#include "kernels/loops/strided_packs.h"
 #include "kernels/loops/tile_order.h"
 #endif
 
@@ -70,15 +72,28 @@ void copy_on_cpu(const StridedLoops<2>& loops, const T* from, T* to) {
 }
 
 #ifdef ACTORFLOW_CUDA
-template <class T>
+// Each turn of the loops copies n neighbouring elements.
+template <class T, int n>
 struct CopyBody {
   StridedLoops<2> loops;
   const T* from;
   T* to;
-  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const {
-    to[loops.offset(1, i)] = from[loops.offset(0, i)];
+  __device__ void operator()(std::int64_t i) const {
+    const auto offsets = offsets_at(loops, i);
+    store_pack(to + offsets.of[1], load_pack<n>(from + offsets.of[0]));
   }
 };
+
+// Copies packs of n elements if the loops allow it.
+template <int n, class T>
+bool copy_packs(Device& device, const StridedLoops<2>& loops, const T* from, T* to) {
+  const auto place = [](const T* p) { return reinterpret_cast<std::uintptr_t>(p) / sizeof(T); };
+  if (n > 1 && (loops.row_stride(0) != 1 || !turns_in_packs(loops, n, {place(from), place(to)})))
+    return false;
+  const auto packs = loops_over_packs(loops, n);
+  launch(device, packs.elements, CopyBody<T, n>{packs, from, to});
+  return true;
+}
 
 constexpr int transpose_tile = 64, transpose_rows = 8;
 
@@ -91,8 +106,8 @@ bool transposes_on_cuda(const StridedLoops<2>& loops) {
 }
 
 // By way of shared memory, in tiles of which two warps read a line and write a line: with lines of 256
-// bytes the memory is faster than with lines of 128. One more column than the tile has keeps the elements
-// of a column in different banks.
+// bytes the memory is faster than with lines of 128. One more column than the tile has keeps the
+// elements of a column in different banks.
 template <class T>
 __global__ void __launch_bounds__(transpose_tile* transpose_rows)
     transpose_matrices(StridedLoops<2> loops, StridedLoops<2> matrices, TileOrder tiles, const T* from,
@@ -138,7 +153,10 @@ void transpose_on_cuda(Device& device, const StridedLoops<2>& loops, const T* fr
 template <class T>
 void copy_on_cuda(Device& device, const StridedLoops<2>& loops, const T* from, T* to) {
   if (transposes_on_cuda(loops)) return transpose_on_cuda(device, loops, from, to);
-  launch(device, loops.elements, CopyBody<T>{loops, from, to});
+  constexpr int widest = widest_access / sizeof(T);
+  if (copy_packs<widest>(device, loops, from, to)) return;
+  if (copy_packs<widest / 2>(device, loops, from, to)) return;
+  copy_packs<1>(device, loops, from, to);
 }
 #endif
 

@@ -8,12 +8,10 @@
 #include "kernels/core/builtin_ops.h"
 #include "kernels/core/dtypes.h"
 #include "kernels/devices/host_device.h"
+#include "kernels/loops/elementwise.h"
 #include "kernels/loops/short_floats.h"
 #include "kernels/loops/vectorised.h"
 #include "kernels/ops.h"
-#ifdef ACTORFLOW_CUDA
-#include "kernels/devices/cuda_device.h"
-#endif
 
 namespace actorflow {
 namespace {
@@ -72,20 +70,31 @@ void add_all_on_cpu(const OpContext& c, Tensor& sum) {
 }
 
 #ifdef ACTORFLOW_CUDA
-template <class T>
-struct AddBody {
-  const T *a, *b;
-  T* sum;
-  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t i) const { sum[i] = sum_of(a[i], b[i]); }
+struct Sum {
+  template <class T, class... Rest>
+  ACTORFLOW_HOST_DEVICE T operator()(T a, T b, Rest... rest) const {
+    if constexpr (sizeof...(rest) == 0)
+      return sum_of(a, b);
+    else
+      return (*this)(sum_of(a, b), rest...);
+  }
 };
 
+// Adds up to four tensors in one pass over memory: the sum so far and three more.
 template <class T>
 void add_all_on_cuda(const OpContext& c, Tensor& sum) {
   auto* out = static_cast<T*>(sum.mutable_data());
-  const auto* left = static_cast<const T*>(c.input(0).data());
-  for (int input = 1; input < c.inputs(); ++input, left = out)
-    launch(c.device(), sum.elements(),
-           AddBody<T>{left, static_cast<const T*>(c.input(input).data()), out});
+  const auto x = [&c](int input) { return static_cast<const T*>(c.input(input).data()); };
+  const T* left = x(0);
+  const auto add = [&](const auto*... inputs) {
+    launch_packs(c.device(), sum.elements(),
+                 PackedBody<Sum, T, T, 1 + sizeof...(inputs)>{{}, {left, inputs...}, out});
+    left = out;
+  };
+  int input = 1;
+  for (; input + 3 <= c.inputs(); input += 3) add(x(input), x(input + 1), x(input + 2));
+  if (input + 2 == c.inputs()) add(x(input), x(input + 1));
+  if (input + 1 == c.inputs()) add(x(input));
 }
 #endif
 

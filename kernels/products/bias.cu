@@ -9,7 +9,8 @@
 #include "kernels/loops/vectorised.h"
 #include "kernels/ops.h"
 #ifdef ACTORFLOW_CUDA
-#include "kernels/loops/launch_elements.h"
+#include "kernels/loops/add_bias.h"
+#include "kernels/loops/relu.h"
 #endif
 
 namespace actorflow {
@@ -81,21 +82,10 @@ struct Stored {
   ACTORFLOW_HOST_DEVICE T operator()(std::int64_t i) const { return x[i]; }
 };
 
-#ifdef ACTORFLOW_CUDA
-
-template <class T>
-void add_bias_on_cuda(Device& device, Rows size, const T* x, const T* bias, T* output) {
-  launch_elements(device, size, [=] __device__(std::int64_t i, std::int64_t column) {
-    output[i] = x[i] + bias[column];
-  });
-}
-
-#endif
-
 template <class T>
 void add_bias(Device& device, Rows size, const T* x, const T* bias, T* output) {
 #ifdef ACTORFLOW_CUDA
-  if (device.type() == DeviceType::cuda) return add_bias_on_cuda(device, size, x, bias, output);
+  if (device.type() == DeviceType::cuda) return add_bias_on_cuda<Same>(device, size, x, bias, output);
 #endif
   if (device.type() == DeviceType::cpu) add_bias_on_cpu(size, x, bias, output);
 }

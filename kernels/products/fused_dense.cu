@@ -16,7 +16,7 @@
 #include "kernels/loops/vectorised.h"
 #include "kernels/products/matmul.h"
 #ifdef ACTORFLOW_CUDA
-#include "kernels/loops/launch_elements.h"
+#include "kernels/loops/add_bias.h"
 #endif
 
 namespace actorflow {
@@ -68,21 +68,11 @@ void add_bias_on_cpu(Rows size, const T* bias, T* x) {
   });
 }
 
-struct Same {
-  template <class T>
-  ACTORFLOW_HOST_DEVICE T operator()(T x) const {
-    return x;
-  }
-};
-
 template <class F, class T>
 void add_bias(const OpContext& c, Rows size, const T* bias, T* x) {
   const std::int64_t columns = size.columns;
 #ifdef ACTORFLOW_CUDA
-  if (c.device().type() == DeviceType::cuda)
-    return launch_elements(c.device(), size, [=] __device__(std::int64_t i, std::int64_t column) {
-      x[i] = F()(x[i] + bias[column]);
-    });
+  if (c.device().type() == DeviceType::cuda) return add_bias_on_cuda<F>(c.device(), size, x, bias, x);
 #endif
   constexpr std::int64_t elements_per_part = 1 << 16;
   share_out(c.team(), Shares(size.rows, size.rows * columns / elements_per_part, 64),
