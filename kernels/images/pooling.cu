@@ -210,6 +210,58 @@ struct GradientOfMax {
   }
 };
 
+// GradientOfMax where no windows overlap: images are divided into cells of a stride, and a window is in
+// the cell that it begins with. A thread computes a whole cell, and reads everything once.
+template <class T>
+struct GradientOfMaxInCell {
+  PoolShape s;
+  std::int64_t rows, columns;  // of cells
+  const T *x, *y, *g;
+  T* dx;
+
+  template <int n>
+  __device__ void run(std::int64_t i, std::int64_t) const {
+    const ImagePlace at = place_in(i, rows, columns, s.channels);
+    const PoolWindow w(s, at.row, at.column);
+    const bool has_window = at.row < s.rows.output && at.column < s.columns.output;
+    Pack<T, n> maximum = {}, gradient = {};
+    bool open[n];
+    if (has_window) {
+      const std::int64_t out =
+          ((at.image * s.rows.output + at.row) * s.columns.output + at.column) * s.channels + at.channel;
+      maximum = load_pack<n>(y + out);
+      gradient = load_pack<n>(g + out);
+    }
+#pragma unroll
+    for (int k = 0; k < n; ++k) open[k] = has_window;
+    for_each_in_cell(at, [&](std::int64_t row, std::int64_t column, std::int64_t place) {
+      Pack<T, n> passed = {};
+      if (has_window && row < w.last_row && column < w.last_column) {
+        const Pack<T, n> pack = load_pack<n>(x + place);
+#pragma unroll
+        for (int k = 0; k < n; ++k) {
+          const T value = pack.values[k];
+          const bool hit = open[k] && (value == maximum.values[k] || value != value);
+          if (hit) passed.values[k] = gradient.values[k];
+          open[k] &= !hit;
+        }
+      }
+      store_pack(dx + place, passed);
+    });
+  }
+
+ private:
+  template <class Body>
+  __device__ void for_each_in_cell(const ImagePlace& at, const Body& body) const {
+    const std::int64_t top = s.rows.begin(at.row), left = s.columns.begin(at.column);
+    const std::int64_t bottom = ::min(top + s.rows.stride, s.rows.input);
+    const std::int64_t right = ::min(left + s.columns.stride, s.columns.input);
+    for (std::int64_t row = ::max(top, std::int64_t{0}); row < bottom; ++row)
+      for (std::int64_t column = ::max(left, std::int64_t{0}); column < right; ++column)
+        body(row, column, flat(s, at, row, column));
+  }
+};
+
 template <class T>
 struct GradientOfMean {
   PoolShape s;
@@ -237,6 +289,18 @@ void launch_pooling(const OpContext& c, const PoolShape& s, Tensor& images, cons
   if (images.elements() == 0) return;
   launch_packs(c.device(), {images.elements() / s.channels, s.channels},
                in_fours(s.channels, images.data(), inputs...), body);
+}
+
+template <class T>
+void max_pool_grad_on_cuda(const OpContext& c, const PoolShape& s, Tensor& gradient, const T* x,
+                           const T* y, const T* g) {
+  T* dx = static_cast<T*>(gradient.mutable_data());
+  if (gradient.elements() == 0) return;
+  if (!s.apart()) return launch_pooling(c, s, gradient, GradientOfMax<T>{s, x, y, g, dx}, x, y, g);
+  const auto cells = [](const SlidingAxis& a) { return (a.input + a.before - 1) / a.stride + 1; };
+  const std::int64_t rows = cells(s.rows), columns = cells(s.columns);
+  launch_packs(c.device(), {s.batch * rows * columns, s.channels}, in_fours(s.channels, x, y, g, dx),
+               GradientOfMaxInCell<T>{s, rows, columns, x, y, g, dx});
 }
 
 #endif
@@ -300,7 +364,7 @@ void compute_max_pool_grad(OpContext& c) {
     const T *x = data_of<T>(c.input(0)), *y = data_of<T>(c.input(1)), *g = data_of<T>(c.input(2));
     T* dx = static_cast<T*>(gradient.mutable_data());
 #ifdef ACTORFLOW_CUDA
-    if (!on_cpu) return launch_pooling(c, s, gradient, GradientOfMax<T>{s, x, y, g, dx}, x, y, g);
+    if (!on_cpu) return max_pool_grad_on_cuda(c, s, gradient, x, y, g);
 #endif
     for_each_part(c, s, [&](const PoolShape& part, std::int64_t image, std::int64_t out) {
       if (s.apart()) {

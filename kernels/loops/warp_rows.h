@@ -30,14 +30,25 @@ __device__ T maximum_in_warp(T value) {
   return combine_in_warp(value, [](T a, T b) { return std::fmax(a, b); });
 }
 
+// The most columns of a row in registers.
+inline constexpr std::int64_t most_narrow_columns = 32 * warp;
+
+// Calls use.operator()<per_thread>() with a number of elements for each thread of a warp that suffices
+// for a row: what is beyond the row takes time and registers, too. REQUIRES: at most
+// most_narrow_columns.
+template <class Use>
+void with_elements_per_thread(std::int64_t columns, const Use& use) {
+  if (columns <= 4 * warp) return use.template operator()<4>();
+  if (columns <= 8 * warp) return use.template operator()<8>();
+  use.template operator()<most_narrow_columns / warp>();
+}
+
 // A row in the registers of a warp: its memory is read once, however often the elements are used.
-template <class T>
+template <class T, int per_thread>
 class RowInRegisters {
  public:
-  static constexpr int per_thread = 32;
-  static constexpr std::int64_t most_columns = per_thread * warp;
-
-  // Loads the row; value(column) is called once for each element. REQUIRES: at most most_columns.
+  // Loads the row; value(column) is called once for each element. REQUIRES: at most per_thread * warp
+  // columns.
   template <class Value>
   __device__ RowInRegisters(std::int64_t columns, const Value& value)
       : columns_(static_cast<int>(columns)) {
@@ -69,8 +80,8 @@ class RowInRegisters {
 
 // As RowInRegisters, of a row that is read in packs (packs.h): the addresses of 32 single elements take
 // about as many registers as the elements, so that fewer warps run at a time. REQUIRES: at most
-// RowInRegisters<T>::most_columns, and columns % n == 0.
-template <class T, int n>
+// per_thread * warp columns, and columns % n == 0.
+template <class T, int n, int per_thread>
 class PackedRow {
  public:
   __device__ PackedRow(std::int64_t columns, const T* row) : columns_(static_cast<int>(columns)) {
@@ -108,7 +119,7 @@ class PackedRow {
   }
 
  private:
-  static constexpr int packs = RowInRegisters<T>::per_thread / n;
+  static constexpr int packs = per_thread / n;
   __device__ static int column(int p) { return static_cast<int>(threadIdx.x + p * warp) * n; }
 
   int columns_;

@@ -176,11 +176,11 @@ __device__ Moments<T> moments_of(const Row& row, std::int64_t columns, double ep
 }
 
 // Of rows that a warp's registers hold.
-template <int n, class T>
+template <int n, int per_thread, class T>
 void normalise_narrow(Device& device, const Forward<T>& f) {
   launch_rows(device, f.size.rows, [=] __device__(std::int64_t row_index) {
     const std::int64_t columns = f.size.columns, first = row_index * columns;
-    const PackedRow<T, n> row(columns, f.x + first);
+    const PackedRow<T, n, per_thread> row(columns, f.x + first);
     const Moments<T> m = moments_of<T>(row, columns, f.epsilon);
     row.for_each_pack([&](int j, const Pack<T, n>& x) {
       const Pack<T, n> gamma = load_pack<n>(f.gamma + j), beta = load_pack<n>(f.beta + j);
@@ -193,12 +193,12 @@ void normalise_narrow(Device& device, const Forward<T>& f) {
   });
 }
 
-template <int n, class T>
+template <int n, int per_thread, class T>
 void backward_narrow(Device& device, const Backward<T>& b, Moments<T>* moments) {
   launch_rows(device, b.size.rows, [=] __device__(std::int64_t row_index) {
     const std::int64_t columns = b.size.columns, first = row_index * columns;
-    const PackedRow<T, n> row(columns, b.x + first);
-    PackedRow<T, n> e(columns, b.g + first);
+    const PackedRow<T, n, per_thread> row(columns, b.x + first);
+    PackedRow<T, n, per_thread> e(columns, b.g + first);
     const Moments<T> m = moments_of<T>(row, columns, b.epsilon);
     e.for_each_pack([&](int j, Pack<T, n>& g) {
       const Pack<T, n> gamma = load_pack<n>(b.gamma + j);
@@ -206,7 +206,7 @@ void backward_narrow(Device& device, const Backward<T>& b, Moments<T>* moments) 
       for (int k = 0; k < n; ++k) g.values[k] *= gamma.values[k];
     });
     T sum = 0, product = 0;
-    PackedRow<T, n>::for_each_pair(e, row, [&](int, const Pack<T, n>& value, const Pack<T, n>& x) {
+    row.for_each_pair(e, row, [&](int, const Pack<T, n>& value, const Pack<T, n>& x) {
 #pragma unroll
       for (int k = 0; k < n; ++k) {
         sum += value.values[k];
@@ -214,7 +214,7 @@ void backward_narrow(Device& device, const Backward<T>& b, Moments<T>* moments) 
       }
     });
     const T mean = mean_in_warp(sum, columns), along = mean_in_warp(product, columns);
-    PackedRow<T, n>::for_each_pair(e, row, [&](int j, const Pack<T, n>& value, const Pack<T, n>& x) {
+    row.for_each_pair(e, row, [&](int j, const Pack<T, n>& value, const Pack<T, n>& x) {
       Pack<T, n> dx;
 #pragma unroll
       for (int k = 0; k < n; ++k)
@@ -304,9 +304,11 @@ unsigned blocks_for(std::int64_t rows) {
 template <class T>
 void normalise_on_cuda(Device& device, const Forward<T>& f) {
   if (f.size.rows == 0) return;
-  if (f.size.columns <= RowInRegisters<T>::most_columns)
-    return in_fours(f.size.columns, f.x, f.y, f.gamma, f.beta) ? normalise_narrow<4>(device, f)
-                                                               : normalise_narrow<1>(device, f);
+  if (f.size.columns <= most_narrow_columns)
+    return with_elements_per_thread(f.size.columns, [&]<int per_thread>() {
+      in_fours(f.size.columns, f.x, f.y, f.gamma, f.beta) ? normalise_narrow<4, per_thread>(device, f)
+                                                          : normalise_narrow<1, per_thread>(device, f);
+    });
   normalise_kernel<<<blocks_for(f.size.rows), cuda_block_threads, 0, cuda_stream(device)>>>(f);
   check_cuda(cudaGetLastError(), "launch a layer normalisation");
 }
@@ -316,9 +318,12 @@ void backward_on_cuda(Device& device, const Backward<T>& b) {
   const Rows size = b.size;
   const DeviceScratch<Moments<T>> memory(device, size.rows);
   Moments<T>* const moments = memory.data();
-  if (size.columns <= RowInRegisters<T>::most_columns)
-    in_fours(size.columns, b.g, b.x, b.dx, b.gamma) ? backward_narrow<4>(device, b, moments)
-                                                    : backward_narrow<1>(device, b, moments);
+  if (size.columns <= most_narrow_columns)
+    with_elements_per_thread(size.columns, [&]<int per_thread>() {
+      in_fours(size.columns, b.g, b.x, b.dx, b.gamma)
+          ? backward_narrow<4, per_thread>(device, b, moments)
+          : backward_narrow<1, per_thread>(device, b, moments);
+    });
   else if (size.rows > 0)
     backward_kernel<<<blocks_for(size.rows), cuda_block_threads, 0, cuda_stream(device)>>>(b, moments);
   check_cuda(cudaGetLastError(), "launch a layer normalisation's gradient");

@@ -92,11 +92,11 @@ void log_softmax_on_cpu(Rows size, const T* x, T* output) {
 #ifdef ACTORFLOW_CUDA
 
 // Of rows that a warp's registers hold.
-template <bool logarithm, class T>
+template <bool logarithm, int per_thread, class T>
 void narrow_softmax_on_cuda(Device& device, Rows size, const T* x, T* output) {
   launch_rows(device, size.rows, [=] __device__(std::int64_t row_index) {
     const std::int64_t first = row_index * size.columns;
-    RowInRegisters<T> row(size.columns, [=](std::int64_t j) { return x[first + j]; });
+    RowInRegisters<T, per_thread> row(size.columns, [=](std::int64_t j) { return x[first + j]; });
     const T maximum = maximum_of(row);
     double sum = 0;
     row.for_each([&](std::int64_t, T& element) {
@@ -112,10 +112,16 @@ void narrow_softmax_on_cuda(Device& device, Rows size, const T* x, T* output) {
   });
 }
 
+template <bool logarithm, class T>
+void narrow_softmax_on_cuda(Device& device, Rows size, const T* x, T* output) {
+  with_elements_per_thread(size.columns, [&]<int per_thread>() {
+    narrow_softmax_on_cuda<logarithm, per_thread>(device, size, x, output);
+  });
+}
+
 template <class T>
 void softmax_on_cuda(Device& device, Rows size, const T* x, T* output) {
-  if (size.columns <= RowInRegisters<T>::most_columns)
-    return narrow_softmax_on_cuda<false>(device, size, x, output);
+  if (size.columns <= most_narrow_columns) return narrow_softmax_on_cuda<false>(device, size, x, output);
   launch_rows(device, size.rows, [=] __device__(std::int64_t row) {
     const std::int64_t first = row * size.columns;
     const SoftmaxNormalizer<T> sums = sum_row(x + first, size.columns);
@@ -127,8 +133,7 @@ void softmax_on_cuda(Device& device, Rows size, const T* x, T* output) {
 
 template <class T>
 void log_softmax_on_cuda(Device& device, Rows size, const T* x, T* output) {
-  if (size.columns <= RowInRegisters<T>::most_columns)
-    return narrow_softmax_on_cuda<true>(device, size, x, output);
+  if (size.columns <= most_narrow_columns) return narrow_softmax_on_cuda<true>(device, size, x, output);
   launch_rows(device, size.rows, [=] __device__(std::int64_t row) {
     const std::int64_t first = row * size.columns;
     const SoftmaxNormalizer<T> sums = sum_row(x + first, size.columns);

@@ -109,8 +109,8 @@ __device__ SoftmaxNormalizer<T> sum_row(const T* x, std::int64_t columns) {
 }
 
 // Launches a warp per row; rows that fit into registers are read once.
-template <class T>
-__device__ T maximum_of(const RowInRegisters<T>& row) {
+template <class T, int per_thread>
+__device__ T maximum_of(const RowInRegisters<T, per_thread>& row) {
   T maximum = -std::numeric_limits<T>::infinity();
   row.for_each([&](std::int64_t, T x) { maximum = std::fmax(maximum, x); });
   return maximum_in_warp(maximum);
