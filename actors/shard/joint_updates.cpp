@@ -23,7 +23,7 @@ struct JointUpdate {
 
 class JointUpdates {
  public:
-  JointUpdates(ShardState& shard, std::span<HeldCall> calls, std::span<const std::int64_t> bad)
+  JointUpdates(ShardState& shard, std::span<HeldCall> calls, std::span<const BadElements> bad)
       : shard_(shard), calls_(calls), bad_(bad), failures_(calls.size()) {
     updates_.reserve(calls.size());
   }
@@ -41,14 +41,14 @@ class JointUpdates {
   }
 
  private:
-  // What is not the usual case is run at once: an op that does not update the variable, a gradient that
-  // is not finite, a variable that has not the slots of the optimizer yet.
+  // What is not the usual case is run at once: an op that does not update the variable, a row-sparse
+  // gradient or one that is not finite, a variable that has not the slots of the optimizer yet.
   void take(std::size_t i, ShardVariable& variable) {
     const StateCall& call = calls_[i].call;
     const bool numbered = call.node->op == &apply_gradient_op();
     if (!numbered && call.node->op != &apply_reduced_gradient_op()) return run_alone(i);
     const BoundOptimizer& optimizer = call.executable->optimizer(call.reply_to.node);
-    if (bad_[i] > 0 || variable.slots_of != optimizer.optimizer.name()) return run_alone(i);
+    if (bad_[i].not_finite > 0 || variable.slots_of != optimizer.optimizer.name()) return run_alone(i);
     check_same_type(*call.node, variable.state.value, call.inputs[0]);
     PreparedAnswer answer(call.reply_to);
     auto* const applied = numbered ? &applied_of(*call.node, variable) : nullptr;
@@ -110,7 +110,7 @@ class JointUpdates {
 
   ShardState& shard_;
   std::span<HeldCall> calls_;
-  std::span<const std::int64_t> bad_;
+  std::span<const BadElements> bad_;
   std::vector<std::exception_ptr> failures_;
   std::vector<JointUpdate> updates_;  // of different variables
 };
@@ -118,7 +118,7 @@ class JointUpdates {
 }  // namespace
 
 std::vector<std::exception_ptr> run_together(ShardState& shard, std::span<HeldCall> calls,
-                                             std::span<const std::int64_t> bad) {
+                                             std::span<const BadElements> bad) {
   return JointUpdates(shard, calls, bad).run();
 }
 

@@ -10,15 +10,15 @@
 
 namespace actorflow {
 
-// A call that was held until its gradient was counted.
+// A call that was held until its gradient was looked through.
 struct HeldCall {
   StateCall call;
   const StateOp* op;  // with run_counted
 };
 
-// Runs calls whose gradients are on one GPU, in their order, and answers the nodes. Of gradient i bad[i]
-// elements are not finite. Returns for each call why it failed, or null where it has not.
+// Runs calls whose gradients are on one GPU, in their order, and answers the nodes. bad[i] is of
+// gradient i. Returns for each call why it failed, or null where it has not.
 std::vector<std::exception_ptr> run_together(ShardState& shard, std::span<HeldCall> calls,
-                                             std::span<const std::int64_t> bad);
+                                             std::span<const BadElements> bad);
 
 }  // namespace actorflow

@@ -11,7 +11,6 @@
 #include "dataflow/graph/containers.h"
 #include "kernels/core/computing.h"
 #include "kernels/devices/on_device.h"
-#include "kernels/update/finite.h"
 
 namespace actorflow {
 
@@ -120,9 +119,9 @@ void ParameterShard::apply_held() {
   std::vector<std::exception_ptr> failures;
   try {
     Device& gpu = *state_.initialized(variable_of(*held.front().call.node)).gpu;
-    std::vector<Tensor> gradients;
-    for (const HeldCall& each : held) gradients.push_back(each.call.inputs[0]);
-    failures = run_together(state_, held, count_not_finite(gradients, gpu));
+    std::vector<GradientCall> gradients;
+    for (const auto& [call, op] : held) gradients.push_back({&call, op->is_beside_variable});
+    failures = run_together(state_, held, bad_elements(state_, gradients, gpu));
   } catch (...) {  // before any was run
     for (const HeldCall& each : held) refuse_held(each.call);
     return;
@@ -150,9 +149,10 @@ void ParameterShard::bring_together(StateCall& call, const StateOp& op) {
   ShardVariable* variable = nullptr;
   if (call.node->attrs.contains("variable")) variable = state_.find(variable_of(*call.node));
   if (variable) bring_to(device, *variable);
-  for (int i = 0; i < static_cast<int>(call.inputs.size()); ++i) {
-    Tensor& input = call.inputs[static_cast<std::size_t>(i)];
-    const bool beside = variable && i == op.input_beside_variable;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    Tensor& input = call.inputs[i];
+    const bool beside =
+        variable && op.is_beside_variable && op.is_beside_variable(i, call.inputs.size());
     input = beside ? on_device(std::move(input), device_of(*variable)) : on_host(std::move(input));
   }
 }

@@ -4,7 +4,7 @@
 // in place only if there is no other handle, and otherwise makes a new value, so that no reader sees
 // half an update. The handlers of the ops are in actors/shard/.
 //
-// Whether a gradient on a GPU is finite is known when the GPU has computed it. Those that are there
+// Whether a gradient on a GPU may be applied is known when the GPU has computed it. Those that are there
 // already are held until the other messages of the mailbox are handled, and looked through together:
 // there is one wait for all gradients of a step. Every other message finds them applied.
 #pragma once

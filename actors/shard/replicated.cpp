@@ -21,7 +21,7 @@ const BoundOptimizer& optimizer_of(const StateCall& call) {
   return call.executable->optimizer(call.reply_to.node);
 }
 
-StateResult apply_reduced(ShardState& shard, StateCall& call, std::int64_t bad) {
+StateResult apply_reduced(ShardState& shard, StateCall& call, const BadElements& bad) {
   ShardVariable& variable = shard.initialized(variable_of(*call.node));
   const auto gradient = counted_gradient(*call.node, variable, call.inputs[0], bad);
   const Tensor rate = call.inputs.size() > 1 ? call.inputs[1] : Tensor();
@@ -157,8 +157,7 @@ StateResult take_value(ShardState& shard, StateCall& call) {
 
 std::span<const StateOp> replicated_handlers() {
   static const std::array all = {
-      StateOp{&apply_reduced_gradient_op(), count_and_run<apply_reduced>, Effect::changes, 0,
-              apply_reduced},
+      gradient_handler<apply_reduced, is_first>(apply_reduced_gradient_op()),
       StateOp{&apply_gathered_gradient_op(), apply_gathered},
       StateOp{&read_state_op(), read_state, Effect::reads},
       StateOp{&assign_state_op(), assign_state},

@@ -86,18 +86,28 @@ using StateResult = std::optional<std::vector<Tensor>>;
 // Whether an op changes state; steps of an older epoch than the shard's may then not run it.
 enum class Effect : std::uint8_t { changes, reads };
 
+// Elements of a gradient that keep it from being applied.
+struct BadElements {
+  std::int64_t not_finite = 0;
+  std::int64_t out_of_range = 0;  // indices of a row-sparse gradient
+};
+
 // The handler of an op. If `run` throws, also for want of memory, it has changed nothing, so the step
 // may be repeated.
 struct StateOp {
   const OpDef* op = nullptr;
   StateResult (*run)(ShardState& shard, StateCall& call) = nullptr;
   Effect effect = Effect::changes;
-  // The input that is brought to the variable's device; the others are brought to the host.
-  int input_beside_variable = -1;
-  // Of ops whose input 0 is a dense gradient: run() for one of which so many elements are not finite.
-  // Such gradients on a GPU are counted together (parameter_shard.h).
-  StateResult (*run_counted)(ShardState& shard, StateCall& call, std::int64_t bad) = nullptr;
+  // Which of so many inputs are brought to the variable's device; the others are brought to the host.
+  // Null: none.
+  bool (*is_beside_variable)(std::size_t input, std::size_t inputs) = nullptr;
+  // Of ops whose inputs beside the variable are a gradient, one tensor or values and indices by turns:
+  // run() for one that has been looked through. Gradients on a GPU are so together (parameter_shard.h).
+  StateResult (*run_counted)(ShardState& shard, StateCall& call, const BadElements& bad) = nullptr;
 };
+
+// For StateOp::is_beside_variable: the first input.
+inline bool is_first(std::size_t input, std::size_t) { return input == 0; }
 
 // The families of ops, each in a file of its own. A new family is declared here and listed in
 // parameter_shard.cpp.
@@ -130,22 +140,34 @@ void forget_conditional(ShardState& shard, const Status& reason,
 void report_waiting_takers(ShardState& shard);
 // What has been applied to the variable of the node's train op and replica.
 AppliedUpdates::Replica& applied_of(const Node& node, ShardVariable& variable);
-// The gradient of a node's inputs, `input` or (values, indices, values, indices, ...), checked; none if
-// it is not finite and the node skips it. `bad` elements of a dense one are not finite. Throw
-// invalid_argument, naming node and variable, if it does not fit the variable, and not_finite.
+// The gradient of a node's inputs, `input` beside the variable or (values, indices, values, indices,
+// ...) on the host, checked; none if it is not finite and the node skips it. Throw invalid_argument,
+// naming node and variable, if it does not fit the variable, and not_finite.
 std::optional<Gradient> counted_gradient(const Node& node, ShardVariable& variable, const Tensor& input,
-                                         std::int64_t bad);
+                                         const BadElements& bad);
 std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node,
                                         ShardVariable& variable, std::span<const Tensor> inputs);
 // Whether a gradient of which so many elements are not finite may be applied.
 bool may_apply(const Node& node, ShardVariable& variable, const std::string& name, std::int64_t bad,
                std::int64_t elements);
-// The elements of input 0 that are not finite.
-std::int64_t count_bad_elements(const ShardState& shard, const StateCall& call);
-// StateOp::run of an op with run_counted.
-template <StateResult (*run_counted)(ShardState&, StateCall&, std::int64_t)>
-StateResult count_and_run(ShardState& shard, StateCall& call) {
-  return run_counted(shard, call, count_bad_elements(shard, call));
+// A call whose inputs of the gradient are those that are beside its variable.
+struct GradientCall {
+  const StateCall* call;
+  bool (*is_of_gradient)(std::size_t input, std::size_t inputs);
+};
+// The bad elements of each gradient; all are on `device`, with their variables. For a GPU there is one
+// wait for all.
+std::vector<BadElements> bad_elements(ShardState& shard, std::span<const GradientCall> calls,
+                                      Device& device);
+// The handler of an op with run_counted.
+template <auto run_counted, auto is_of_gradient>
+StateOp gradient_handler(const OpDef& op) {
+  constexpr auto run = [](ShardState& shard, StateCall& call) {
+    const GradientCall gradient{&call, is_of_gradient};
+    Device& device = device_of(shard.initialized(variable_of(*call.node)));
+    return run_counted(shard, call, bad_elements(shard, {&gradient, 1}, device).front());
+  };
+  return {&op, run, Effect::changes, is_of_gradient, run_counted};
 }
 // Applies the mean of the gradients, if there are any, by the optimizer, with `learning_rate` if there
 // is one. If it throws, it has changed nothing.

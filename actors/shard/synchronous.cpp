@@ -84,7 +84,7 @@ Contribution contribution_of(const Tensor& local_step, const Tensor& serial) {
 }
 
 // Inputs: gradient, local step, serial and perhaps a learning rate.
-StateResult accumulate_dense(ShardState& shard, StateCall& call, std::int64_t bad) {
+StateResult accumulate_dense(ShardState& shard, StateCall& call, const BadElements& bad) {
   ShardVariable& variable = shard.initialized(variable_of(*call.node));
   const auto& inputs = call.inputs;
   return accumulate(
@@ -176,12 +176,12 @@ void announce_again(const ShardState& shard, TaskId coordinator) {
 }
 
 std::span<const StateOp> synchronous_handlers() {
-  static const std::array all = {StateOp{&accumulate_gradient_op(), count_and_run<accumulate_dense>,
-                                         Effect::changes, 0, accumulate_dense},
-                                 StateOp{&accumulate_sparse_gradient_op(), accumulate_sparse},
-                                 StateOp{&read_at_step_op(), read_at_step, Effect::reads},
-                                 StateOp{&has_gradient_op(), has_gradient, Effect::reads},
-                                 StateOp{&gradient_counts_op(), gradient_counts, Effect::reads}};
+  static const std::array all = {
+      gradient_handler<accumulate_dense, is_first>(accumulate_gradient_op()),
+      StateOp{&accumulate_sparse_gradient_op(), accumulate_sparse},
+      StateOp{&read_at_step_op(), read_at_step, Effect::reads},
+      StateOp{&has_gradient_op(), has_gradient, Effect::reads},
+      StateOp{&gradient_counts_op(), gradient_counts, Effect::reads}};
   return all;
 }
 

@@ -26,6 +26,28 @@ AppliedUpdates::Key key_of(const Node& node) {
   return {attr<std::string>(node, "train_op"), attr<std::int64_t>(node, "replica")};
 }
 
+// Of ApplySparseGradient: values and indices by turns stand between the serial and perhaps a rate.
+std::size_t sparse_tensors(std::size_t inputs) { return (inputs - 1) / 2 * 2; }
+bool is_of_sparse_gradient(std::size_t input, std::size_t inputs) {
+  return input >= 1 && input <= sparse_tensors(inputs);
+}
+
+// Appends a tensor of a gradient of this variable: one with values, or with the numbers of rows.
+void add_suspect(const Tensor& tensor, bool has_rows, const ShardVariable& variable,
+                 std::vector<Suspect>& suspects) {
+  Suspect& suspect = suspects.emplace_back(Suspect{tensor, std::nullopt});
+  const Shape& shape = variable.state.value.shape();
+  if (has_rows) suspect.rows = shape.rank() > 0 ? shape[0] : 0;
+}
+
+// Of the tensors of a gradient, values and indices by turns.
+BadElements bad_of(std::span<const std::int64_t> counts) {
+  BadElements bad;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    (i % 2 == 0 ? bad.not_finite : bad.out_of_range) += counts[i];
+  return bad;
+}
+
 // Applies a gradient that has not been applied before.
 StateResult apply(ShardState& shard, StateCall& call, ShardVariable& variable, const Tensor& serial,
                   const std::optional<Gradient>& gradient, const Tensor& learning_rate) {
@@ -40,21 +62,48 @@ StateResult apply(ShardState& shard, StateCall& call, ShardVariable& variable, c
 }
 
 // Inputs: gradient, serial and perhaps a learning rate.
-StateResult apply_gradient(ShardState& shard, StateCall& call, std::int64_t bad) {
+StateResult apply_gradient(ShardState& shard, StateCall& call, const BadElements& bad) {
   ShardVariable& variable = shard.initialized(variable_of(*call.node));
   const auto& inputs = call.inputs;
   return apply(shard, call, variable, inputs[1], counted_gradient(*call.node, variable, inputs[0], bad),
                inputs.size() > 2 ? inputs[2] : Tensor());
 }
 
+// Throws, naming node and variable, unless the gradient fits the variable.
+void check_rows(const Node& node, const ShardVariable& variable, const SparseGradient& gradient,
+                const BadElements& bad) try {
+  const TensorType type{variable.state.value.dtype(), variable.state.value.shape()};
+  if (bad.out_of_range == 0) return check_sparse_types(type, gradient);
+  check_sparse_gradient(type, gradient, device_of(variable));  // which index it is
+} catch (const Error& error) {
+  throw Error(error.code(),
+              fmt::format("node '{}' ({}): gradient of variable '{}', {}: {}", node.name, node.op->name,
+                          variable_of(node), variable.state.value.describe(), error.what()));
+}
+
+// The gradient of (values, indices, values, indices, ...); none if the node skips it.
+std::optional<Gradient> counted_rows(const Node& node, ShardVariable& variable,
+                                     std::span<const Tensor> inputs, const BadElements& bad) {
+  SparseGradient gradient;
+  std::int64_t elements = 0;
+  for (std::size_t i = 0; i < inputs.size(); i += 2) {
+    gradient.push_back({inputs[i], inputs[i + 1]});
+    elements += inputs[i].elements();
+  }
+  check_rows(node, variable, gradient, bad);
+  if (!may_apply(node, variable, variable_of(node), bad.not_finite, elements)) return std::nullopt;
+  for (auto& rows : gradient) rows.values = on_device(std::move(rows.values), device_of(variable));
+  return gradient;
+}
+
 // Inputs: serial, values and indices by turns, and perhaps a learning rate.
-StateResult apply_sparse_gradient(ShardState& shard, StateCall& call) {
+StateResult apply_sparse_gradient(ShardState& shard, StateCall& call, const BadElements& bad) {
   ShardVariable& variable = shard.initialized(variable_of(*call.node));
-  const auto& inputs = call.inputs;
-  const bool has_rate = inputs.size() % 2 == 0;
-  const auto rows = std::span(inputs).subspan(1, inputs.size() - (has_rate ? 2 : 1));
-  return apply(shard, call, variable, inputs[0], sparse_gradient(shard, *call.node, variable, rows),
-               has_rate ? inputs.back() : Tensor());
+  const std::span<const Tensor> inputs(call.inputs);
+  const std::size_t tensors = sparse_tensors(inputs.size());
+  return apply(shard, call, variable, inputs[0],
+               counted_rows(*call.node, variable, inputs.subspan(1, tensors), bad),
+               inputs.size() > tensors + 1 ? inputs.back() : Tensor());
 }
 
 StateResult count_step(ShardState& shard, StateCall& call) {
@@ -148,39 +197,42 @@ AppliedUpdates::Replica& applied_of(const Node& node, ShardVariable& variable) {
   return variable.applied.of(key_of(node));
 }
 
-std::int64_t count_bad_elements(const ShardState& shard, const StateCall& call) {
-  const auto found = shard.variables.find(variable_of(*call.node));
-  Device& device = found == shard.variables.end() ? cpu_device() : device_of(found->second);
-  return count_not_finite(call.inputs[0], device, shard.task->team);
+std::vector<BadElements> bad_elements(ShardState& shard, std::span<const GradientCall> calls,
+                                      Device& device) {
+  std::vector<Suspect> suspects;
+  std::vector<std::size_t> ends;  // of each call's
+  for (const auto& [call, is_of_gradient] : calls) {
+    const ShardVariable& variable = shard.initialized(variable_of(*call->node));
+    const std::size_t first = suspects.size();
+    for (std::size_t i = 0; i < call->inputs.size(); ++i)
+      if (is_of_gradient(i, call->inputs.size()))
+        add_suspect(call->inputs[i], (suspects.size() - first) % 2 != 0, variable, suspects);
+    ends.push_back(suspects.size());
+  }
+  const auto counts = count_bad(suspects, device, shard.task->team);
+  std::vector<BadElements> bad;
+  std::size_t first = 0;
+  for (const std::size_t end : ends) {
+    bad.push_back(bad_of(std::span(counts).subspan(first, end - first)));
+    first = end;
+  }
+  return bad;
 }
 
 std::optional<Gradient> counted_gradient(const Node& node, ShardVariable& variable, const Tensor& input,
-                                         std::int64_t bad) {
+                                         const BadElements& bad) {
   check_same_type(node, variable.state.value, input);
-  if (!may_apply(node, variable, variable_of(node), bad, input.elements())) return std::nullopt;
+  if (!may_apply(node, variable, variable_of(node), bad.not_finite, input.elements())) return std::nullopt;
   return input;
 }
 
 std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node,
                                         ShardVariable& variable, std::span<const Tensor> inputs) {
-  SparseGradient gradient;
-  for (std::size_t i = 0; i < inputs.size(); i += 2) gradient.push_back({inputs[i], inputs[i + 1]});
-  try {
-    const Tensor& value = variable.state.value;
-    check_sparse_gradient({value.dtype(), value.shape()}, gradient, cpu_device());
-  } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("node '{}' ({}): gradient of variable '{}', {}: {}", node.name,
-                                          node.op->name, variable_of(node),
-                                          variable.state.value.describe(), error.what()));
-  }
-  std::int64_t bad = 0, elements = 0;
-  for (const auto& rows : gradient) {
-    bad += count_not_finite(rows.values, cpu_device(), shard.task->team);
-    elements += rows.values.elements();
-  }
-  if (!may_apply(node, variable, variable_of(node), bad, elements)) return std::nullopt;
-  for (auto& rows : gradient) rows.values = on_device(std::move(rows.values), device_of(variable));
-  return gradient;
+  std::vector<Suspect> suspects;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    add_suspect(inputs[i], i % 2 != 0, variable, suspects);
+  return counted_rows(node, variable, inputs,
+                      bad_of(count_bad(suspects, cpu_device(), shard.task->team)));
 }
 
 void update_variable(const ShardState& shard, const BoundOptimizer& optimizer, ShardVariable& variable,
@@ -207,8 +259,8 @@ void update_variable(const ShardState& shard, const BoundOptimizer& optimizer, S
 
 std::span<const StateOp> update_handlers() {
   static const std::array all = {
-      StateOp{&apply_gradient_op(), count_and_run<apply_gradient>, Effect::changes, 0, apply_gradient},
-      StateOp{&apply_sparse_gradient_op(), apply_sparse_gradient},
+      gradient_handler<apply_gradient, is_first>(apply_gradient_op()),
+      gradient_handler<apply_sparse_gradient, is_of_sparse_gradient>(apply_sparse_gradient_op()),
       StateOp{&count_step_op(), count_step},
       StateOp{&next_serial_op(), next_serial},
       StateOp{&staleness_op(), staleness, Effect::reads},

@@ -69,9 +69,9 @@ std::span<const StateOp> variable_handlers() {
   static const std::array all = {
       StateOp{&read_variable_op(), read, Effect::reads},
       StateOp{&assign_variable_op(), assign},
-      StateOp{&assign_add_variable_op(), assign_add, Effect::changes, 0},
+      StateOp{&assign_add_variable_op(), assign_add, Effect::changes, is_first},
       StateOp{&is_initialized_op(), is_initialized, Effect::reads},
-      StateOp{&gather_variable_op(), gather, Effect::reads, 0},
+      StateOp{&gather_variable_op(), gather, Effect::reads, is_first},
   };
   return all;
 }

@@ -81,12 +81,10 @@ class ElementwiseOptimizer final : public OptimizerRule {
       return update_rows_by_way_of_host(
           state, gradients, device,
           [&](auto& here, auto some, Device& host) { apply_rows(values, here, some, host, team); });
-    const auto sorted = detail::sorted_parts(gradients, device);
     const auto update = [&]<class T>() {
-      const detail::Groups<T> groups(sorted);
       detail::change_state<T>(
           described<O>(values), state, device, [&](const auto& rule, const auto& places, auto parts) {
-            detail::update_groups<T>(device, team, rule, groups, state.value.shape(), places, parts);
+            detail::update_rows<T>(device, team, rule, gradients, state.value.shape(), places, parts);
           });
     };
     with_type(state.value.dtype(), update);

@@ -1,7 +1,8 @@
-// NaN and infinity in tensors.
+// Elements of tensors that must not be there: NaN, infinity and indices of no row.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,5 +18,16 @@ std::int64_t count_not_finite(const Tensor& tensor, Device& device, Team* team =
 // The same of each tensor. For a GPU there is one wait for all.
 std::vector<std::int64_t> count_not_finite(std::span<const Tensor> tensors, Device& device,
                                            Team* team = nullptr);
+
+// A tensor to be looked through.
+struct Suspect {
+  Tensor tensor;
+  std::optional<std::int64_t> rows;  // set: these are indices, int64, of so many rows
+};
+
+// The number of bad elements of each tensor: those that are not finite, or indices that are not from 0
+// to rows - 1. For a GPU there is one wait for all.
+std::vector<std::int64_t> count_bad(std::span<const Suspect> suspects, Device& device,
+                                    Team* team = nullptr);
 
 }  // namespace actorflow

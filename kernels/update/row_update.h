@@ -2,14 +2,16 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 
 #include "kernels/loops/vectorised.h"
+#ifdef __CUDACC__
+#include "kernels/update/sorted_rows.h"
+#endif
 #include "kernels/update/state_change.h"
 
 namespace actorflow::detail {
 
-// A row of one of the gradients.
+// A row of one of the gradients, on a CPU.
 struct Part {
   std::int64_t row;     // of the variable
   std::int64_t order;   // in which rows add up
@@ -18,7 +20,7 @@ struct Part {
 };
 
 // All rows of all gradients, by row; rows of one index in the order in which they add up.
-std::vector<Part> sorted_parts(std::span<const SparseGradient> gradients, Device& device);
+std::vector<Part> sorted_parts(std::span<const SparseGradient> gradients);
 // The elements of a row of a tensor of this shape.
 std::int64_t row_elements(const Shape& shape);
 
@@ -48,7 +50,7 @@ struct Groups {
   std::int64_t count() const { return std::ssize(rows); }
 };
 
-// The groups as plain pointers, for loops on CPUs and GPUs.
+// The groups as plain pointers.
 template <class T>
 struct GroupsView {
   const std::int64_t* rows;
@@ -57,9 +59,7 @@ struct GroupsView {
   const T* const* parts;
   std::int64_t row_elements;
 
-  ACTORFLOW_HOST_DEVICE std::int64_t begin(std::int64_t group) const {
-    return group == 0 ? 0 : ends[group - 1];
-  }
+  std::int64_t begin(std::int64_t group) const { return group == 0 ? 0 : ends[group - 1]; }
 };
 
 // The number of elements of a row that are summed and applied at a time. Their sums lie on the stack,
@@ -113,44 +113,40 @@ void update_rows_on_cpu(Rule rule, GroupsView<T> groups, std::int64_t first, std
 
 #ifdef __CUDACC__
 
+// Element j of the gradient of the row whose parts are from `begin` to `end`: their mean, added up in
+// their order. Some values are on their way from memory at a time.
 template <class T>
-Tensor on_gpu(Device& device, const std::vector<T>& values) {
-  return device.to_device(Tensor::of<T>({std::ssize(values)}, values));
+__device__ T mean_of_run(const RowPart* parts, std::int64_t begin, std::int64_t end, std::int64_t j) {
+  constexpr int at_a_time = 16;
+  const auto value = [=](std::int64_t k) { return reinterpret_cast<const T*>(parts[k].values)[j]; };
+  T sum = value(begin);
+  std::int64_t k = begin + 1;
+  for (; k + at_a_time <= end; k += at_a_time) {
+    T values[at_a_time];
+#pragma unroll
+    for (int i = 0; i < at_a_time; ++i) values[i] = value(k + i);
+#pragma unroll
+    for (int i = 0; i < at_a_time; ++i) sum += values[i];
+  }
+  for (; k < end; ++k) sum += value(k);
+  T gradients = 1;
+  if (parts[begin].source != parts[end - 1].source)
+    for (k = begin + 1; k < end; ++k) gradients += parts[k].source != parts[k - 1].source ? T(1) : T(0);
+  return sum / gradients;
 }
 
-// A GPU's addresses travel as integers.
-template <class T>
-Tensor addresses_on_gpu(Device& device, const std::vector<const T*>& pointers) {
-  static_assert(sizeof(const T*) == sizeof(std::int64_t));
-  Tensor tensor = Tensor::allocate(DType::int64, Shape{std::ssize(pointers)});
-  std::memcpy(tensor.mutable_data(), pointers.data(), tensor.size_bytes());
-  return device.to_device(tensor);
-}
-
+// A thread for each element of each part; that of a row's first part computes the row's element.
 template <class T, class Rule, std::size_t... part>
-void update_rows_on_cuda(Device& device, Rule rule, GroupsView<T> groups, std::int64_t count,
-                         std::array<T*, sizeof...(part)> state, std::index_sequence<part...>) {
-  launch(device, count * groups.row_elements, [=] __device__(std::int64_t i) {
-    const std::int64_t group = i / groups.row_elements, j = i % groups.row_elements;
-    std::int64_t k = groups.begin(group);
-    T gradient = groups.parts[k][j];
-    for (++k; k < groups.ends[group]; ++k) gradient += groups.parts[k][j];
-    gradient /= groups.divisors[group];
-    const std::int64_t place = groups.rows[group] * groups.row_elements + j;
+void update_rows_on_cuda(Device& device, const Rule& rule, const SortedRowsView& sorted,
+                         std::int64_t row_elements, const std::array<T*, sizeof...(part)>& state,
+                         std::index_sequence<part...>) {
+  launch(device, sorted.count * row_elements, [=] __device__(std::int64_t i) {
+    const std::int64_t begin = i / row_elements, j = i % row_elements;
+    if (!sorted.begins_run(begin)) return;
+    const T gradient = mean_of_run<T>(sorted.parts, begin, sorted.end_of_run(begin), j);
+    const std::int64_t place = static_cast<std::int64_t>(sorted.rows[begin]) * row_elements + j;
     rule(gradient, state[part][place]...);
   });
-}
-
-template <class T, class Rule, std::size_t count, class Parts>
-void update_groups_on_cuda(Device& device, const Rule& rule, const Groups<T>& groups,
-                           std::int64_t elements, const std::array<T*, count>& state, Parts parts) {
-  const Tensor rows = on_gpu(device, groups.rows), ends = on_gpu(device, groups.ends);
-  const Tensor divisors = on_gpu(device, groups.divisors);
-  const Tensor addresses = addresses_on_gpu(device, groups.parts);
-  const GroupsView<T> view{
-      static_cast<const std::int64_t*>(rows.data()), static_cast<const std::int64_t*>(ends.data()),
-      static_cast<const T*>(divisors.data()), static_cast<const T* const*>(addresses.data()), elements};
-  update_rows_on_cuda<T>(device, rule, view, groups.count(), state, parts);
 }
 
 #endif
@@ -170,20 +166,30 @@ T* carried_over([[maybe_unused]] Device& device, Place<T> place, std::int64_t el
   return place.to;
 }
 
+template <class T, std::size_t count>
+std::array<T*, count> all_carried_over(Device& device, const Places<T, count>& places,
+                                       std::int64_t elements) {
+  std::array<T*, count> changed;
+  for (std::size_t i = 0; i < count; ++i) changed[i] = carried_over(device, places[i], elements);
+  return changed;
+}
+
 // Each row is computed by itself: how the work is shared changes no bit.
 template <class T, class Rule, class Parts, std::size_t count>
-void update_groups([[maybe_unused]] Device& device, Team* team, const Rule& rule,
-                   const Groups<T>& groups, const Shape& shape, const Places<T, count>& places,
-                   Parts parts) {
+void update_rows(Device& device, Team* team, const Rule& rule, std::span<const SparseGradient> gradients,
+                 const Shape& shape, const Places<T, count>& places, Parts parts) {
   const std::int64_t row = row_elements(shape);
-  std::array<T*, count> changed;
-  for (std::size_t i = 0; i < count; ++i) changed[i] = carried_over(device, places[i], shape.elements());
 #ifdef __CUDACC__
-  if (device.type() == DeviceType::cuda)
-    return update_groups_on_cuda<T>(device, rule, groups, row, changed, parts);
+  if (device.type() == DeviceType::cuda) {
+    const SortedRows sorted = sorted_rows(gradients, shape[0], device);
+    const auto changed = all_carried_over(device, places, shape.elements());
+    return update_rows_on_cuda<T>(device, rule, sorted.view(), row, changed, parts);
+  }
 #endif
+  const Groups<T> groups(sorted_parts(gradients));
   const GroupsView<T> view{groups.rows.data(), groups.ends.data(), groups.divisors.data(),
                            groups.parts.data(), row};
+  const auto changed = all_carried_over(device, places, shape.elements());
   const auto shares = update_shares(groups.count(), std::ssize(groups.parts) * row);
   share_out(team, shares, [&](std::int64_t first, std::int64_t last) {
     update_rows_on_cpu<T>(rule, view, first, last, changed, parts);

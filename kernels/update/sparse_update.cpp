@@ -15,15 +15,14 @@ std::int64_t row_elements(const Shape& shape) {
   return elements;
 }
 
-std::vector<Part> sorted_parts(std::span<const SparseGradient> gradients, Device& device) {
+std::vector<Part> sorted_parts(std::span<const SparseGradient> gradients) {
   std::vector<Part> parts;
   for (std::size_t source = 0; source < gradients.size(); ++source)
     for (const auto& rows : gradients[source]) {
-      const Tensor indices = device.to_host(rows.indices);
       const auto* values = static_cast<const std::byte*>(rows.values.data());
       const auto stride =
           row_elements(rows.values.shape()) * static_cast<std::int64_t>(size_of(rows.values.dtype()));
-      for (const std::int64_t row : indices.values<std::int64_t>()) {
+      for (const std::int64_t row : rows.indices.values<std::int64_t>()) {
         parts.push_back({row, std::ssize(parts), static_cast<std::int64_t>(source), values});
         values += stride;
       }
@@ -44,7 +43,7 @@ namespace {
 
 TensorType type_of(const Tensor& tensor) { return {tensor.dtype(), tensor.shape()}; }
 
-void check_rows(const TensorType& variable, const GradientRows& rows, Device& device) {
+void check_types(const TensorType& variable, const GradientRows& rows) {
   const Shape& shape = variable.shape;
   if (shape.rank() == 0) refuse("a variable with rows for a row-sparse gradient", variable.to_string());
   if (rows.indices.dtype() != DType::int64 || rows.indices.shape().rank() != 1)
@@ -54,19 +53,35 @@ void check_rows(const TensorType& variable, const GradientRows& rows, Device& de
   if (type_of(rows.values) != TensorType{variable.dtype, expected})
     refuse("rows of a gradient as " + TensorType{variable.dtype, expected}.to_string(),
            rows.values.describe());
-  const Tensor host = device.to_host(rows.indices);
-  const auto indices = host.values<std::int64_t>();
+}
+
+void check_indices(std::int64_t rows, const Tensor& on_host) {
+  const auto indices = on_host.values<std::int64_t>();
   const auto bad =
-      std::ranges::find_if(indices, [&](std::int64_t index) { return index < 0 || index >= shape[0]; });
+      std::ranges::find_if(indices, [=](std::int64_t index) { return index < 0 || index >= rows; });
   if (bad != indices.end())
-    refuse("indices from 0 to " + std::to_string(shape[0] - 1),
+    refuse("indices from 0 to " + std::to_string(rows - 1),
            "the index " + std::to_string(*bad) + " at place " + std::to_string(bad - indices.begin()));
+}
+
+void check_without_waiting(const TensorType& variable, const SparseGradient& gradient) {
+  for (const auto& rows : gradient) {
+    check_types(variable, rows);
+    if (rows.indices.on_host()) check_indices(variable.shape[0], rows.indices);
+  }
 }
 
 }  // namespace
 
 void check_sparse_gradient(const TensorType& variable, const SparseGradient& gradient, Device& device) {
-  for (const auto& rows : gradient) check_rows(variable, rows, device);
+  for (const auto& rows : gradient) {
+    check_types(variable, rows);
+    check_indices(variable.shape[0], device.to_host(rows.indices));
+  }
+}
+
+void check_sparse_types(const TensorType& variable, const SparseGradient& gradient) {
+  for (const auto& rows : gradient) check_types(variable, rows);
 }
 
 void apply_sparse_gradient(const BoundOptimizer& optimizer, VariableState& state,
@@ -95,7 +110,9 @@ void apply_mean(const BoundOptimizer& optimizer, VariableState& state,
     refuse("gradients of one kind", std::to_string(dense.size()) + " dense and " +
                                         std::to_string(sparse.size()) + " row-sparse ones");
   if (sparse.empty()) return apply_mean(optimizer, state, std::span<const Tensor>(dense), device, team);
-  apply_sparse_mean(optimizer, state, sparse, device, team);
+  check_state(optimizer, state);
+  for (const auto& gradient : sparse) check_without_waiting(type_of(state.value), gradient);
+  optimizer.rule->apply_rows(optimizer.optimizer.hyperparameters(), state, sparse, device, team);
 }
 
 }  // namespace actorflow

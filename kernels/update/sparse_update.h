@@ -29,8 +29,11 @@ struct Gradient {
 };
 
 // Throws invalid_argument unless the gradient fits a variable of this type: dtype, shapes, and indices
-// from 0 to rows - 1. The message names neither node nor variable.
+// from 0 to rows - 1. The message names neither node nor variable. Waits for a GPU that has the indices;
+// count_bad() tells of many gradients whether one is to be refused, with one wait.
 void check_sparse_gradient(const TensorType& variable, const SparseGradient& gradient, Device& device);
+// Throws what check_sparse_gradient() throws of dtypes and shapes. Never waits.
+void check_sparse_types(const TensorType& variable, const SparseGradient& gradient);
 
 // Applies a gradient; state and gradient are on `device`. Equal rows are added in their order before the
 // formula is applied, so that the same calls give the same bits on any number of threads. State with
@@ -46,7 +49,7 @@ void apply_sparse_mean(const BoundOptimizer& optimizer, VariableState& state,
                        std::span<const SparseGradient> gradients, Device& device, Team* team = nullptr);
 
 // Applies the mean of dense or of sparse gradients. Throws invalid_argument also if some are dense and
-// some are sparse.
+// some are sparse. REQUIRES: indices on a GPU, for which it does not wait, are from 0 to rows - 1.
 void apply_mean(const BoundOptimizer& optimizer, VariableState& state,
                 std::span<const Gradient> gradients, Device& device, Team* team = nullptr);
 

@@ -1,0 +1,70 @@
+// The rows of gradients are sorted on the GPU by CUB.
+#ifdef ACTORFLOW_CUDA
+
+#include "kernels/update/sorted_rows.h"
+
+#include <algorithm>
+#include <bit>
+#include <cub/device/device_radix_sort.cuh>
+
+#include "kernels/update/row_update.h"
+
+namespace actorflow::detail {
+namespace {
+
+std::int64_t number_of_rows(std::span<const SparseGradient> gradients) {
+  std::int64_t count = 0;
+  for (const SparseGradient& gradient : gradients)
+    for (const GradientRows& rows : gradient) count += rows.indices.elements();
+  return count;
+}
+
+void list_rows(const GradientRows& gradient, std::int64_t source, std::uint64_t* rows, RowPart* parts,
+               Device& device) {
+  const Tensor indices = device.to_device(gradient.indices);
+  const auto* const from = static_cast<const std::int64_t*>(indices.data());
+  const auto* const values = static_cast<const std::byte*>(gradient.values.data());
+  const std::int64_t stride = row_elements(gradient.values.shape()) *
+                              static_cast<std::int64_t>(size_of(gradient.values.dtype()));
+  launch(device, indices.elements(), [=] __device__(std::int64_t i) {
+    rows[i] = static_cast<std::uint64_t>(from[i]);
+    parts[i] = {values + i * stride, source};
+  });
+}
+
+// In the order in which they add up.
+SortedRows listed_rows(std::span<const SparseGradient> gradients, Device& device) {
+  SortedRows all(device, number_of_rows(gradients));
+  std::int64_t next = 0;
+  for (std::size_t source = 0; source < gradients.size(); ++source)
+    for (const GradientRows& rows : gradients[source]) {
+      list_rows(rows, static_cast<std::int64_t>(source), all.rows() + next, all.parts() + next, device);
+      next += rows.indices.elements();
+    }
+  return all;
+}
+
+}  // namespace
+
+SortedRows sorted_rows(std::span<const SparseGradient> gradients, std::int64_t rows, Device& device) {
+  const SortedRows listed = listed_rows(gradients, device);
+  const std::int64_t count = listed.view().count;
+  SortedRows sorted(device, count);
+  if (count == 0) return sorted;
+  // A radix sort, which keeps the order of equal rows, over the bits that rows have.
+  const int bits = std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(rows - 1))));
+  const auto sort = [&, stream = cuda_stream(device)](void* scratch, std::size_t& scratch_bytes) {
+    check_cuda(cub::DeviceRadixSort::SortPairs(scratch, scratch_bytes, listed.rows(), sorted.rows(),
+                                               listed.parts(), sorted.parts(), count, 0, bits, stream),
+               "sort the rows of a gradient");
+  };
+  std::size_t scratch_bytes = 0;
+  sort(nullptr, scratch_bytes);
+  const DeviceScratch<std::byte> scratch(device, static_cast<std::int64_t>(scratch_bytes));
+  sort(scratch.data(), scratch_bytes);
+  return sorted;
+}
+
+}  // namespace actorflow::detail
+
+#endif
