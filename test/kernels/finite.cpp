@@ -25,4 +25,18 @@ BOOST_AUTO_TEST_CASE(every_part_of_a_large_tensor_is_looked_at) {
   BOOST_TEST(count_not_finite(large, cpu_device()) == 3);
 }
 
+BOOST_AUTO_TEST_CASE(indices_of_no_row_are_counted) {
+  const Tensor indices = Tensor::of<std::int64_t>({5}, {0, 4, 5, -1, std::int64_t{1} << 40});
+  const Tensor values = Tensor::of<float>({2}, {1, std::numeric_limits<float>::infinity()});
+  const Tensor none = Tensor::zeros(DType::int64, {0});
+  const std::vector<Suspect> suspects{{values, std::nullopt},
+                                      {indices, 5},
+                                      {indices, std::nullopt},
+                                      {none, 0},
+                                      {values, 5},
+                                      {indices, 0}};
+  BOOST_TEST(count_bad(suspects, cpu_device()) == (std::vector<std::int64_t>{1, 3, 0, 0, 1, 5}),
+             boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

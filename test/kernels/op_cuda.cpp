@@ -4,6 +4,8 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "kernels/update/finite.h"
@@ -11,6 +13,7 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"
 #include "test/support/has_gpu.h"
+#include "test/support/status_of.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -130,6 +133,42 @@ Tensor train_rows(const Optimizer& optimizer, Device& device) {
   return device.to_host(state.value);
 }
 
+// Gradients of a variable [rows, 7]: one after the other, each of some parts with these indices.
+using Indices = std::vector<std::vector<std::vector<std::int64_t>>>;
+
+std::vector<SparseGradient> rows_of_seven(const Indices& indices, Device& device) {
+  std::vector<SparseGradient> gradients;
+  double frequency = 0.1;
+  for (const auto& gradient : indices) {
+    gradients.emplace_back();
+    for (const auto& part : gradient) {
+      const auto count = std::ssize(part);
+      Tensor values = Tensor::allocate(DType::float32, {count, 7});
+      double i = 0;
+      for (float& value : values.mutable_values<float>())
+        value = static_cast<float>(std::sin(frequency * ++i));
+      gradients.back().push_back(
+          {device.to_device(values), device.to_device(Tensor::of<std::int64_t>({count}, part))});
+      frequency += 0.1;
+    }
+  }
+  return gradients;
+}
+
+// The mean of the gradients, row by row: it is subtracted from zero once, which rounds nothing.
+Tensor mean_of_rows(const Indices& indices, std::int64_t rows, Device& device) {
+  VariableState state{device.to_device(Tensor::zeros(DType::float32, {rows, 7})), {}};
+  apply_sparse_mean(Sgd{1}, state, rows_of_seven(indices, device), device);
+  return device.to_host(state.value);
+}
+
+// i, i * i, ... modulo `rows`: some of them many times, some once, some never.
+std::vector<std::int64_t> squares(std::int64_t count, std::int64_t rows) {
+  std::vector<std::int64_t> indices;
+  for (std::int64_t i = 0; i < count; ++i) indices.push_back(i * i % rows);
+  return indices;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(op_cuda, *boost::unit_test::precondition(has_gpu))
@@ -192,6 +231,60 @@ BOOST_AUTO_TEST_CASE(optimizers_update_rows_alike) {
                               Lamb{}, Muon{}})
     BOOST_TEST_CONTEXT(optimizer.name())
   check_same(train_rows(optimizer, cpu_device()), train_rows(optimizer, cuda_device(0)), 1e-5);
+}
+
+// Runs of all lengths around the number of values that are read at a time, few and many rows, several
+// parts and gradients.
+BOOST_AUTO_TEST_CASE(rows_add_up_in_their_order) {
+  std::vector<std::int64_t> growing;  // row i comes i times
+  for (std::int64_t row = 0; row < 70; ++row)
+    growing.insert(growing.end(), static_cast<std::size_t>(row), row);
+  std::vector<std::int64_t> mixed(growing.rbegin(), growing.rend());
+  for (std::size_t i = 0; i < mixed.size(); ++i) std::swap(mixed[i], mixed[i * i % mixed.size()]);
+  const std::vector<std::int64_t> equal(10'000, 3), none;
+  for (const auto& [rows, indices] : std::vector<std::pair<std::int64_t, Indices>>{
+           {70, {{growing}}},
+           {70, {{mixed}}},
+           {5, {{equal}}},
+           {1, {{{0}}}},
+           {1, {{{0, 0, 0}}}},
+           {0, {{none}}},
+           {9, {{none}}},
+           {9, {{}}},
+           {300, {{squares(20'000, 257)}}},
+           {100'000, {{squares(30'000, 99'991)}}},
+           {70, {{mixed, none, {69, 0, 69}}, {growing}, {none}, {{69, 69}, {1}}}}})
+    BOOST_TEST_CONTEXT(rows << " rows, " << indices.size() << " gradients")
+  check_same(mean_of_rows(indices, rows, cpu_device()), mean_of_rows(indices, rows, cuda_device(0)), 0);
+}
+
+BOOST_AUTO_TEST_CASE(bad_rows_are_refused_alike) {
+  for (const std::vector<std::int64_t>& indices :
+       std::vector<std::vector<std::int64_t>>{{0, 3, 4}, {-1}, {2, 1, std::int64_t{1} << 40, 3}}) {
+    const auto says = [&](Device& device) {
+      return error_of([&] { mean_of_rows({{{0, 2}, indices}}, 3, device); });
+    };
+    BOOST_TEST(says(cuda_device(0)) == says(cpu_device()));
+    BOOST_TEST(!says(cpu_device()).empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(bad_elements_are_counted_alike) {
+  std::vector<Suspect> suspects, on_gpu;
+  const auto add = [&](const Tensor& tensor, std::optional<std::int64_t> rows) {
+    suspects.push_back({tensor, rows});
+    on_gpu.push_back({cuda_device(0).to_device(tensor), rows});
+  };
+  for (const std::int64_t count : {0, 1, 255, 257, 100'000}) {
+    const auto indices = squares(count, 1009);
+    add(Tensor::of<std::int64_t>({count}, indices), 1000);
+    add(Tensor::of<std::int64_t>({count}, indices), 1009);
+    add(Tensor::of<std::int64_t>({count}, indices), std::nullopt);
+    add(Tensor::of<double>({2}, {NAN, 1}), 1);
+  }
+  add(Tensor::of<std::int64_t>({3}, {-1, 0, std::int64_t{1} << 40}), 1);
+  BOOST_TEST(count_bad(on_gpu, cuda_device(0)) == count_bad(suspects, cpu_device()),
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
