@@ -65,69 +65,97 @@ std::int64_t count_on_cpu(const Suspect& suspect, Team* team) {
 
 #ifdef ACTORFLOW_CUDA
 
-// Some tensors, as an argument of a kernel.
+constexpr int elements_per_thread = 8;
+constexpr std::int64_t elements_per_block = elements_per_thread * cuda_block_threads;
+
+// Some tensors, as an argument of a kernel. Each has as many blocks as it has elements for: one of them
+// may be a thousand times as large as the others.
 struct TensorTable {
-  static constexpr std::size_t most = 64;
+  static constexpr int most = 64;
   enum class Kind : std::uint8_t { float32, float64, indices };
   struct Entry {
     const void* data;
     std::int64_t elements;
+    std::int64_t rows;         // of indices
+    std::int64_t first_block;  // of this tensor
     Kind kind;
-    std::int64_t rows;  // of indices
   };
   Entry entries[most];
+  int tensors;
 };
 
-template <class T>
-__device__ bool is_finite(T x) {
-  return std::abs(x) <= std::numeric_limits<T>::max();
+// The last tensor whose blocks begin at this one or before it.
+__device__ int tensor_of_block(const TensorTable& table) {
+  int last = 0;
+  for (int step = TensorTable::most / 2; step > 0; step /= 2)
+    if (last + step < table.tensors && table.entries[last + step].first_block <= blockIdx.x)
+      last += step;
+  return last;
 }
 
-__device__ bool is_bad(const TensorTable::Entry& tensor, std::int64_t i) {
-  switch (tensor.kind) {
-    case TensorTable::Kind::float64:
-      return !is_finite(static_cast<const double*>(tensor.data)[i]);
-    case TensorTable::Kind::indices:
-      return is_out_of_range(static_cast<const std::int64_t*>(tensor.data)[i], tensor.rows);
-    default:
-      return !is_finite(static_cast<const float*>(tensor.data)[i]);
+// Of a thread's elements, from `first` on.
+template <class T, class IsBad>
+__device__ unsigned long long count_of_thread(const T* data, std::int64_t first, std::int64_t elements,
+                                              IsBad is_bad) {
+  unsigned long long bad = 0;
+#pragma unroll
+  for (int k = 0; k < elements_per_thread; ++k)
+    if (const std::int64_t i = first + k * cuda_block_threads; i < elements) bad += is_bad(data[i]);
+  return bad;
+}
+
+struct IsNotFinite {
+  template <class T>
+  __device__ bool operator()(T x) const {
+    return !(std::abs(x) <= std::numeric_limits<T>::max());
   }
+};
+
+__device__ unsigned long long count_of_thread(const TensorTable::Entry& tensor, std::int64_t first) {
+  using Kind = TensorTable::Kind;
+  const std::int64_t elements = tensor.elements, rows = tensor.rows;
+  if (tensor.kind == Kind::float32)
+    return count_of_thread(static_cast<const float*>(tensor.data), first, elements, IsNotFinite());
+  if (tensor.kind == Kind::float64)
+    return count_of_thread(static_cast<const double*>(tensor.data), first, elements, IsNotFinite());
+  return count_of_thread(static_cast<const std::int64_t*>(tensor.data), first, elements,
+                         [=](std::int64_t index) { return is_out_of_range(index, rows); });
 }
 
-// counts[i] += the bad elements of tensor i, for i = blockIdx.y. Threads add to one number, but only
-// those that have found something.
+// counts[i] += the bad elements of tensor i. Threads add to one number, but only those that have found
+// something.
 __global__ void __launch_bounds__(cuda_block_threads)
     count_in_tensors(const __grid_constant__ TensorTable table, unsigned long long* counts) {
-  const TensorTable::Entry& tensor = table.entries[blockIdx.y];
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  unsigned long long bad = 0;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-       i < tensor.elements; i += step)
-    bad += is_bad(tensor, i);
-  if (bad > 0) atomicAdd(&counts[blockIdx.y], bad);
+  const int tensor = tensor_of_block(table);
+  const auto& entry = table.entries[tensor];
+  const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) - entry.first_block;
+  const auto bad = count_of_thread(entry, block * elements_per_block + threadIdx.x);
+  if (bad > 0) atomicAdd(&counts[tensor], bad);
 }
 
 // Nothing is counted in a tensor of another type.
-TensorTable::Entry entry_of(const Suspect& suspect) {
+TensorTable::Entry entry_of(const Suspect& suspect, std::int64_t first_block) {
   using Kind = TensorTable::Kind;
   const Tensor& tensor = suspect.tensor;
-  if (are_indices(suspect)) return {tensor.data(), tensor.elements(), Kind::indices, *suspect.rows};
+  if (are_indices(suspect))
+    return {tensor.data(), tensor.elements(), *suspect.rows, first_block, Kind::indices};
   const std::int64_t counted = is_float32_or_64(tensor.dtype()) ? tensor.elements() : 0;
-  return {tensor.data(), counted, tensor.dtype() == DType::float64 ? Kind::float64 : Kind::float32, 0};
+  const Kind kind = tensor.dtype() == DType::float64 ? Kind::float64 : Kind::float32;
+  return {tensor.data(), counted, 0, first_block, kind};
 }
 
 // Of at most TensorTable::most tensors.
 void launch_count(Device& device, std::span<const Suspect> suspects, unsigned long long* counts) {
-  constexpr std::int64_t elements_per_block = 8 * cuda_block_threads, most_blocks = 1024;
   TensorTable table{};
-  std::int64_t most_elements = 1;
+  table.tensors = static_cast<int>(suspects.size());
+  std::int64_t blocks = 0;
   for (std::size_t i = 0; i < suspects.size(); ++i) {
-    table.entries[i] = entry_of(suspects[i]);
-    most_elements = std::max(most_elements, table.entries[i].elements);
+    table.entries[i] = entry_of(suspects[i], blocks);
+    blocks += (table.entries[i].elements + elements_per_block - 1) / elements_per_block;
   }
-  const auto blocks = std::min((most_elements - 1) / elements_per_block + 1, most_blocks);
-  const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(suspects.size()));
-  count_in_tensors<<<grid, cuda_block_threads, 0, cuda_stream(device)>>>(table, counts);
+  if (blocks == 0) return;
+  count_in_tensors<<<static_cast<unsigned>(blocks), cuda_block_threads, 0, cuda_stream(device)>>>(
+      table, counts);
   check_cuda(cudaGetLastError(), "launch a count of bad elements");
 }
 
@@ -135,9 +163,9 @@ std::vector<std::int64_t> count_on_cuda(std::span<const Suspect> suspects, Devic
   Tensor counts = Tensor::allocate(DType::int64, {std::ssize(suspects)}, device.allocator());
   auto* const sums = static_cast<unsigned long long*>(counts.mutable_data());
   check_cuda(cudaMemsetAsync(sums, 0, counts.size_bytes(), cuda_stream(device)), "clear counts");
-  for (std::size_t first = 0; first < suspects.size(); first += TensorTable::most)
-    launch_count(device, suspects.subspan(first, std::min(TensorTable::most, suspects.size() - first)),
-                 sums + first);
+  constexpr std::size_t most = TensorTable::most;
+  for (std::size_t first = 0; first < suspects.size(); first += most)
+    launch_count(device, suspects.subspan(first, std::min(most, suspects.size() - first)), sums + first);
   const Tensor on_host = device.to_host(counts);
   const auto values = on_host.values<std::int64_t>();
   return {values.begin(), values.end()};

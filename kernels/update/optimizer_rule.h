@@ -63,7 +63,8 @@ class OptimizerRule {
   // apply(), but a GPU may need one launch for many.
   virtual void apply_each(std::span<VariableUpdate> updates, Device& device, Team* team) const;
   // The same as apply() for row-sparse gradients: each row's sum is divided by the number of the
-  // gradients that have the row. REQUIRES: also that the rows are in the variable.
+  // gradients that have the row. Indices may also be on the host. REQUIRES: also that the rows are in
+  // the variable.
   virtual void apply_rows(Hyperparameters values, VariableState& state,
                           std::span<const SparseGradient> gradients, Device& device,
                           Team* team) const = 0;
