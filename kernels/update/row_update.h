@@ -24,7 +24,7 @@ std::vector<Part> sorted_parts(std::span<const SparseGradient> gradients);
 // The elements of a row of a tensor of this shape.
 std::int64_t row_elements(const Shape& shape);
 
-// The rows to be updated, in ascending order, each with the parts whose mean is its gradient.
+// On a CPU: the rows to be updated, in ascending order, each with the parts whose mean is its gradient.
 template <class T>
 struct Groups {
   std::vector<std::int64_t> rows;
