@@ -160,7 +160,8 @@ struct GradientCall {
 std::vector<BadElements> bad_elements(ShardState& shard, std::span<const GradientCall> calls,
                                       Device& device);
 // The handler of an op with run_counted.
-template <auto run_counted, auto is_of_gradient>
+template <StateResult (*run_counted)(ShardState&, StateCall&, const BadElements&),
+          bool (*is_of_gradient)(std::size_t, std::size_t)>
 StateOp gradient_handler(const OpDef& op) {
   constexpr auto run = [](ShardState& shard, StateCall& call) {
     const GradientCall gradient{&call, is_of_gradient};

@@ -5,9 +5,11 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "kernels/ops.h"
 #include "kernels/update/finite.h"
 #include "kernels/update/sparse_update.h"
 #include "test/kernels/support/interpreter.h"
@@ -188,6 +190,33 @@ BOOST_DATA_TEST_CASE(gpu_agrees_with_cpu_in_16_bits, op_table(), row) {
     BOOST_TEST_REQUIRE(cpu.size() == gpu.size());
     for (std::size_t i = 0; i < cpu.size(); ++i) check_same(cpu[i], gpu[i], unit + 2 * row.tolerance);
   }
+}
+
+// The op table's outputs are random, and so maxima of no window.
+BOOST_AUTO_TEST_CASE(maxima_of_windows_get_their_gradients) {
+  for (const std::int64_t channels : {3, 8})
+    for (const auto& [window, stride, padding] : {std::tuple(2, 2, Padding::valid),
+                                                  {2, 2, Padding::same},
+                                                  {2, 3, Padding::valid},
+                                                  {3, 4, Padding::same},
+                                                  {1, 2, Padding::valid},
+                                                  {3, 2, Padding::same}})
+      BOOST_TEST_CONTEXT(channels << " channels, windows of " << window << " by " << stride) {
+        Graph graph;
+        const Shape images{2, 5, 7, channels};
+        const Output x = graph.placeholder(DType::float32, images);
+        const Output y = max_pool(x, window, stride, padding),
+                     g = graph.placeholder(y.dtype(), y.shape());
+        const Output dx = graph.add(builtin_ops().def("MaxPoolGrad"), {x, y, g}, y.node().attrs);
+        const Tensor values = first_elements(waves(0.7), images.elements()).reshaped(images);
+        const Tensor maxima = run_kernel(y.node(), {values}, cpu_device())[0];
+        const Tensor weights = first_elements(waves(0.3), maxima.elements()).reshaped(maxima.shape());
+        std::vector<Tensor> on_gpu;
+        for (const Tensor& input : {values, maxima, weights})
+          on_gpu.push_back(cuda_device(0).to_device(input));
+        check_same(run_kernel(dx.node(), {values, maxima, weights}, cpu_device())[0],
+                   cuda_device(0).to_host(run_kernel(dx.node(), on_gpu, cuda_device(0))[0]), 0);
+      }
 }
 
 BOOST_AUTO_TEST_CASE(optimizers_train_alike) {

@@ -44,12 +44,28 @@ std::vector<OpRow> shape_rows() {
       {"Transpose", "", {matrix}, {{"permutation", Ints{1, 0}}}, rearranged({3, 2}, swap)},
       {"Transpose", "reversed", {matrix}, {{"permutation", Ints{}}}, rearranged({3, 2}, swap)},
       {"Transpose", "3 axes", {cube}, {{"permutation", Ints{2, 0, 1}}}, rearranged({4, 2, 3}, rotate)},
+      {"Transpose",
+       "whole rows",
+       {{f32, {2, 3, 4, 8}}},
+       {{"permutation", Ints{0, 2, 1, 3}}},
+       rearranged({2, 4, 3, 8},
+                  [](const Index& i) {
+                    return Index{i[0], i[2], i[1], i[3]};
+                  })},
       {"ShapeOf", "", {cube}, {}, always({{3}, {2, 3, 4}})},
       {"Slice",
        "",
        {cube},
        {{"begin", Ints{1, 0, 1}}, {"size", Ints{1, -1, 2}}},
        rearranged({1, 3, 2}, middle)},
+      {"Slice",
+       "packs of two",
+       {{f32, {2, 3, 16}}},
+       {{"begin", Ints{0, 1, 2}}, {"size", Ints{2, 2, 8}}},
+       rearranged({2, 2, 8},
+                  [](const Index& i) {
+                    return Index{i[0], i[1] + 1, i[2] + 2};
+                  })},
       {"Concat", "", {{f32, {2, 3}}, {f32, {2, 4}}}, {{"axis", std::int64_t{1}}}, concat_columns},
       {"ConcatGrad",
        "",
