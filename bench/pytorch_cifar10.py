@@ -46,9 +46,11 @@ class Normalised(nn.Module):
         self.offset = nn.Parameter(torch.zeros(channels))
         self.register_buffer("mean", torch.zeros(channels))
         self.register_buffer("variance", torch.ones(channels))
+        self.register_buffer("scale", torch.ones(channels))  # on a GPU PyTorch has no gradient of an offset without it
 
     def forward(self, x):
-        return functional.batch_norm(x, self.mean, self.variance, None, self.offset * 8, self.training, 0.4, 1e-12)
+        offset = self.offset * 8
+        return functional.batch_norm(x, self.mean, self.variance, self.scale, offset, self.training, 0.4, 1e-12)
 
 
 class Block(nn.Module):

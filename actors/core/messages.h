@@ -102,8 +102,10 @@ struct ServeInput {
   caf::actor input;
 };
 
-// shard -> itself: apply the gradients that are held, for the messages that were there are handled.
-struct ApplyHeld {};
+// shard -> itself: apply the gradients that are held, if they are still those.
+struct ApplyHeld {
+  std::uint64_t batch = 0;
+};
 
 // coordinator -> shard: the global step has moved on.
 struct SetGlobalStep {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -13,6 +14,12 @@
 #include "kernels/devices/on_device.h"
 
 namespace actorflow {
+namespace {
+
+// Gradients come a few tens of microseconds apart.
+constexpr std::chrono::microseconds longest_hold{1000};
+
+}  // namespace
 
 ParameterShard::ParameterShard(GuardedActor* self, TaskRef task)
     : self_(self),
@@ -35,7 +42,8 @@ caf::behavior ParameterShard::behavior() {
   return guarded(
       self_, this,  //
       [this](StateCall& message) { on_call(message); },
-      [this](ApplyHeld) {
+      [this](const ApplyHeld& message) {
+        if (message.batch != batch_) return;
         apply_held();
         awaited_.answer(state_);
       },
@@ -73,9 +81,12 @@ caf::behavior ParameterShard::behavior() {
 }
 
 void ParameterShard::on_call(StateCall& message) {
-  if (const StateOp* op = op_to_hold(message)) return hold(message, *op);
-  apply_held();
-  call(message);
+  if (const StateOp* op = op_to_hold(*message.node)) {
+    hold(message, *op);
+  } else {
+    apply_held();
+    call(message);
+  }
   awaited_.answer(state_);
 }
 
@@ -94,13 +105,25 @@ void ParameterShard::call(StateCall& call) {
   if (StateResult outputs = op.run(state_, call)) answer.complete(std::move(*outputs));
 }
 
-// Of a gradient of a variable that lives on a GPU the handler, else null.
-const StateOp* ParameterShard::op_to_hold(const StateCall& call) const {
+// The handler of a node with a gradient of a variable that lives on a GPU, else null.
+const StateOp* ParameterShard::op_to_hold(const Node& node) const {
   if (cuda_device_count() == 0) return nullptr;
-  const auto handler = handlers_.find(call.node->op);
+  const auto handler = handlers_.find(node.op);
   if (handler == handlers_.end() || !handler->second->run_counted) return nullptr;
-  const auto found = state_.variables.find(variable_of(*call.node));
+  const auto found = state_.variables.find(variable_of(node));
   return found != state_.variables.end() && found->second.gpu ? handler->second : nullptr;
+}
+
+std::size_t ParameterShard::gradients_of(const std::shared_ptr<const Executable>& executable) {
+  const bool known = !graph_.owner_before(executable) && !executable.owner_before(graph_);
+  if (known) return gradients_of_graph_;
+  std::size_t count = 0;
+  for (NodeId id = 0; id < executable->size(); ++id) {
+    const ExecutableNode& item = executable->node(id);
+    if (item.dispatch == Dispatch::shard && op_to_hold(*item.node)) ++count;
+  }
+  graph_ = executable;
+  return gradients_of_graph_ = count;
 }
 
 void ParameterShard::hold(StateCall& call, const StateOp& op) {
@@ -109,8 +132,10 @@ void ParameterShard::hold(StateCall& call, const StateOp& op) {
   const Device* const gpu = state_.initialized(variable_of(*call.node)).gpu;
   const auto gpu_of_held = [&] { return state_.initialized(variable_of(*held_.front().call.node)).gpu; };
   if (!held_.empty() && gpu_of_held() != gpu) apply_held();
-  if (held_.empty()) self_->send(self_, ApplyHeld{});
+  if (held_.empty()) self_->delayed_send(self_, longest_hold, ApplyHeld{++batch_});
+  const std::size_t all = gradients_of(call.executable);
   held_.push_back({std::move(call), &op});
+  if (held_.size() >= all) apply_held();
 }
 
 void ParameterShard::apply_held() {

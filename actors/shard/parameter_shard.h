@@ -4,9 +4,10 @@
 // in place only if there is no other handle, and otherwise makes a new value, so that no reader sees
 // half an update. The handlers of the ops are in actors/shard/.
 //
-// Whether a gradient on a GPU may be applied is known when the GPU has computed it. Those that are there
-// already are held until the other messages of the mailbox are handled, and looked through together:
-// there is one wait for all gradients of a step. Every other message finds them applied.
+// Whether a gradient on a GPU may be applied is known when the GPU has computed it, and each wait for
+// that takes longer than the update of a small variable. So they are held until all of the step's
+// graph are there, or for a moment (some may be computed only after others are applied), and looked
+// through together. Every other message finds them applied.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
@@ -34,7 +35,8 @@ class ParameterShard {
  private:
   void on_call(StateCall& call);
   void call(StateCall& call);
-  const StateOp* op_to_hold(const StateCall& call) const;
+  const StateOp* op_to_hold(const Node& node) const;
+  std::size_t gradients_of(const std::shared_ptr<const Executable>& executable);
   void hold(StateCall& call, const StateOp& op);
   void apply_held();
   void refuse_held(const StateCall& call);
@@ -49,6 +51,10 @@ class ParameterShard {
   AwaitedUpdates awaited_;
   std::unordered_map<const OpDef*, const StateOp*> handlers_;
   std::vector<HeldCall> held_;  // gradients of variables on one GPU
+  std::uint64_t batch_ = 0;     // of held ones
+  // The graph of which gradients came last, and how many it has to hold.
+  std::weak_ptr<const Executable> graph_;
+  std::size_t gradients_of_graph_ = 0;
   // The last number that came from a GPU, there and here.
   Tensor fetched_, fetched_on_host_;
 };

@@ -12,23 +12,12 @@
 #include "dataflow/values/error.h"
 #include "dataflow/values/short_float.h"
 #include "kernels/devices/cuda_device.h"
+#include "kernels/images/padded_images.h"
 #include "kernels/loops/elementwise.h"
+#include "kernels/loops/packs.h"
 
 namespace actorflow {
 namespace {
-
-bool pads_alike(const ConvShape& s) {
-  return s.rows.before == s.rows.after() && s.columns.before == s.columns.after();
-}
-
-// The shape of a convolution whose images have their padding already.
-ConvShape padded(ConvShape s) {
-  for (SlidingAxis* axis : {&s.rows, &s.columns}) {
-    axis->input += axis->before + axis->after();
-    axis->before = 0;
-  }
-  return s;
-}
 
 // A tensor as the plan wants it: the caller's own, or one in memory of the device.
 struct Operand {
@@ -61,37 +50,61 @@ Operand rounded_operand(Device& device, std::int64_t elements, const float* from
   return copy;
 }
 
-// Calls body(i, ours) for the elements of padded images, where `ours` is the place of the element in the
-// images, negative in the padding.
-template <class Body>
-void for_padded_images(Device& device, const ConvShape& s, const Body& body) {
-  const std::int64_t rows = s.rows.input + s.rows.before + s.rows.after();
-  const std::int64_t columns = s.columns.input + s.columns.before + s.columns.after();
-  launch(device, s.batch * rows * columns * s.in, [=] __device__(std::int64_t i) {
-    const std::int64_t channel = i % s.in, place = i / s.in;
-    const std::int64_t row = place / columns % rows - s.rows.before;
-    const std::int64_t column = place % columns - s.columns.before;
-    const bool inside = row >= 0 && row < s.rows.input && column >= 0 && column < s.columns.input;
-    const std::int64_t line = place / columns / rows * s.rows.input + row;
-    body(i, inside ? (line * s.columns.input + column) * s.in + channel : -1);
+// Calls body.run<n>(i, ours) for packs of n channels that begin at element i of the padded images, where
+// `ours` is the place of that element in the images, negative in the padding.
+template <int n, class Index, class Body>
+void for_padded_packs(Device& device, const ConvShape& s, const Body& body) {
+  const PaddedPlaces<Index> places(s, n);
+  launch(device, places.packs(), [=] __device__(std::int64_t pack) {
+    body.template run<n>(pack * n, places.place_in_images(static_cast<Index>(pack)));
   });
 }
+
+template <class Body>
+void for_padded_images(Device& device, const ConvShape& s, bool fours, const Body& body) {
+  // Dividing 32-bit numbers takes a fraction of the time.
+  if (padded(s).images().elements() > 0xffff'ffff)
+    for_padded_packs<1, std::int64_t>(device, s, body);
+  else if (fours)
+    for_padded_packs<4, std::uint32_t>(device, s, body);
+  else
+    for_padded_packs<1, std::uint32_t>(device, s, body);
+}
+
+template <class T>
+struct Pad {
+  const float* from;
+  T* to;
+  template <int n>
+  __device__ void run(std::int64_t i, std::int64_t ours) const {
+    Pack<float, n> pack{};
+    if (ours >= 0) pack = load_pack<n>(from + ours);
+    Pack<T, n> rounded;
+#pragma unroll
+    for (int k = 0; k < n; ++k) rounded.values[k] = T(pack.values[k]);
+    store_pack(to + i, rounded);
+  }
+};
+
+struct Unpad {
+  const float* from;
+  float* to;
+  template <int n>
+  __device__ void run(std::int64_t i, std::int64_t ours) const {
+    if (ours >= 0) store_pack(to + ours, load_pack<n>(from + i));
+  }
+};
 
 template <class T>
 Operand images_operand(Device& device, const ConvShape& s, bool pads, const float* from) {
   if (!pads) return rounded_operand<T>(device, s.images().elements(), from);
   Operand copy = new_operand<T>(device, padded(s).images().elements());
-  T* const to = elements_of<T>(copy);
-  for_padded_images(device, s, [=] __device__(std::int64_t i, std::int64_t ours) {
-    to[i] = T(ours < 0 ? 0.0F : from[ours]);
-  });
+  for_padded_images(device, s, in_fours(s.in, from), Pad<T>{from, elements_of<T>(copy)});
   return copy;
 }
 
 void unpad_images(Device& device, const ConvShape& s, const float* from, float* to) {
-  for_padded_images(device, s, [=] __device__(std::int64_t i, std::int64_t ours) {
-    if (ours >= 0) to[ours] = from[i];
-  });
+  for_padded_images(device, s, in_fours(s.in, from, to), Unpad{from, to});
 }
 
 // Calls body(theirs, ours) for the elements of a filter: [height, width, in, out] is our order,
@@ -157,7 +170,8 @@ Candidates candidates(cudnnHandle_t handle, const ConvShape& shape, ConvDirectio
   constexpr std::size_t most_of_a_kind = 8;
   Candidates all;
   std::string reasons;
-  const auto add = [&](DType factors, bool pads) {
+  const bool pads = !pads_alike(shape);
+  const auto add = [&](DType factors) {
     try {
       for (auto& plan : cudnn_conv_plans(handle, pads ? padded(shape) : shape, direction, factors,
                                          precision != Precision::float32, most_of_a_kind))
@@ -167,11 +181,8 @@ Candidates candidates(cudnnHandle_t handle, const ConvShape& shape, ConvDirectio
       reasons += std::string("; ") + error.what();  // it has none of this kind
     }
   };
-  for (const DType factors : {DType::float32, DType::bfloat16}) {
-    if (factors == DType::bfloat16 && precision != Precision::bf16) continue;
-    add(factors, false);
-    if (!pads_alike(shape)) add(factors, true);
-  }
+  add(DType::float32);
+  if (precision == Precision::bf16) add(DType::bfloat16);
   if (all.empty())
     throw Error(Code::unimplemented,
                 "cuDNN has no engine for a convolution that gives the same bits each time" + reasons);
