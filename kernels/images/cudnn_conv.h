@@ -8,12 +8,10 @@
 
 namespace actorflow {
 
-enum class ConvDirection : std::uint8_t;
-struct ConvTensors;
-
-// float32 on the GPU, in float32 arithmetic or, if the precision allows it, of factors that are rounded
-// to TF32 or bfloat16, by algorithms that give the same bits each time (cudnn_algorithm.h). Thread-safe.
-// REQUIRES: float32 tensors on a CUDA device, none of them empty.
+// float32 on the GPU, in float32 arithmetic or, if the precision allows it, TF32, by algorithms that
+// give the same bits each time. Keeps the plans that cuDNN makes for a shape. Transposes filters to
+// cuDNN's order, and pads images whose padding differs between the two sides. Thread-safe. REQUIRES:
+// float32 tensors on a CUDA device, none of them empty.
 class CudnnConv final : public ConvBackend {
  public:
   explicit CudnnConv(Precision precision);
@@ -28,11 +26,8 @@ class CudnnConv final : public ConvBackend {
                        const OpContext& c) const override;
 
  private:
-  struct Algorithms;
-  void run(Device& device, const ConvShape& shape, ConvDirection direction,
-           const ConvTensors& tensors) const;
-
-  std::unique_ptr<Algorithms> algorithms_;
+  struct Plans;
+  std::unique_ptr<Plans> plans_;
 };
 
 }  // namespace actorflow

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -24,9 +22,10 @@ void set_numbers(CudnnDescriptor& to, cudnnBackendAttributeName_t name,
 }
 
 // Four dimensions in cuDNN's order, of which the second is the innermost in memory.
-CudnnDescriptor channels_last(std::int64_t uid, cudnnDataType_t type, std::int64_t n, std::int64_t c,
-                              std::int64_t h, std::int64_t w) {
+CudnnDescriptor channels_last(std::int64_t uid, std::int64_t n, std::int64_t c, std::int64_t h,
+                              std::int64_t w) {
   CudnnDescriptor tensor(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  const cudnnDataType_t type = CUDNN_DATA_FLOAT;
   const std::int64_t alignment_bytes = 16;
   tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
   set_numbers(tensor, CUDNN_ATTR_TENSOR_DIMENSIONS, std::array{n, c, h, w});
@@ -45,7 +44,7 @@ CudnnDescriptor convolution(const ConvShape& s) {
   conv.set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
   set_numbers(conv, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::array{std::int64_t{2}});
   set_numbers(conv, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, std::array{s.rows.before, s.columns.before});
-  set_numbers(conv, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, std::array{s.rows.after(), s.columns.after()});
+  set_numbers(conv, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, std::array{s.rows.before, s.columns.before});
   set_numbers(conv, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, std::array{s.rows.stride, s.columns.stride});
   set_numbers(conv, CUDNN_ATTR_CONVOLUTION_DILATIONS, std::array{std::int64_t{1}, std::int64_t{1}});
   conv.finalize();
@@ -87,21 +86,15 @@ OperationNames names_of(ConvDirection direction) {
   }
 }
 
-CudnnDescriptor graph_of(cudnnHandle_t handle, const ConvShape& s, ConvDirection direction,
-                         DType factors) {
+CudnnDescriptor graph_of(cudnnHandle_t handle, const ConvShape& s, ConvDirection direction) {
   const OperationNames names = names_of(direction);
-  const auto type_of = [&](ConvDirection writing) {
-    return factors == DType::bfloat16 && direction != writing ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
-  };
   CudnnDescriptor operation(names.type);
   const float one = 1, zero = 0;
   operation.set(names.conv, convolution(s));
-  operation.set(names.images, channels_last(images_uid, type_of(ConvDirection::backprop_input), s.batch,
-                                            s.in, s.rows.input, s.columns.input));
-  operation.set(names.filter, channels_last(filter_uid, type_of(ConvDirection::backprop_filter), s.out,
-                                            s.in, s.rows.window, s.columns.window));
-  operation.set(names.outputs, channels_last(outputs_uid, type_of(ConvDirection::forward), s.batch, s.out,
-                                             s.rows.output, s.columns.output));
+  operation.set(names.images, channels_last(images_uid, s.batch, s.in, s.rows.input, s.columns.input));
+  operation.set(names.filter, channels_last(filter_uid, s.out, s.in, s.rows.window, s.columns.window));
+  operation.set(names.outputs,
+                channels_last(outputs_uid, s.batch, s.out, s.rows.output, s.columns.output));
   operation.set(names.alpha, CUDNN_TYPE_FLOAT, 1, &one);
   operation.set(names.beta, CUDNN_TYPE_FLOAT, 1, &zero);
   operation.finalize();
@@ -135,60 +128,40 @@ std::vector<CudnnDescriptor> configurations(const CudnnDescriptor& graph, cudnnB
   return found;
 }
 
-// The notes of one kind that an engine has; none if cuDNN does not tell.
-template <class Note, std::size_t most>
-std::optional<std::vector<Note>> notes_of(cudnnBackendDescriptor_t engine,
-                                          cudnnBackendAttributeName_t name,
-                                          cudnnBackendAttributeType_t type) {
-  std::array<Note, most> notes{};
-  std::int64_t count = 0;
-  if (cudnn().get_attribute(engine, name, type, std::ssize(notes), &count, notes.data()) !=
-      CUDNN_STATUS_SUCCESS)
-    return std::nullopt;
-  return std::vector<Note>(notes.begin(), notes.begin() + std::min(count, std::ssize(notes)));
-}
-
-bool may_compute(const CudnnDescriptor& configuration, bool may_round) {
+bool may_compute(const CudnnDescriptor& configuration, Precision precision) {
   const CudnnDescriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t place = engine.get();
   std::int64_t count = 0;
+  std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
   if (cudnn().get_attribute(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE,
-                            CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &place) != CUDNN_STATUS_SUCCESS)
+                            CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &place) != CUDNN_STATUS_SUCCESS ||
+      cudnn().get_attribute(place, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+                            std::ssize(notes), &count, notes.data()) != CUDNN_STATUS_SUCCESS)
     return false;
-  const auto numerical = notes_of<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT>(
-      place, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE);
-  const auto behavior = notes_of<cudnnBackendBehaviorNote_t, CUDNN_BEHAVIOR_NOTE_TYPE_COUNT>(
-      place, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE);
-  if (!numerical || !behavior) return false;
-  return std::ranges::none_of(*numerical,
-                              [may_round](auto note) {
-                                const bool rounds = note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE ||
-                                                    note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS;
-                                return note == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC ||
-                                       (rounds && !may_round);
-                              }) &&
-         std::ranges::find(*behavior, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION) == behavior->end();
+  return std::none_of(notes.begin(), notes.begin() + count, [precision](auto note) {
+    const bool rounds =
+        note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE || note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS;
+    return note == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC ||
+           note == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION ||
+           (rounds && precision == Precision::float32);
+  });
 }
 
-}  // namespace
-
-std::vector<CudnnConvPlan> cudnn_conv_plans(cudnnHandle_t handle, const ConvShape& shape,
-                                            ConvDirection direction, DType factors, bool tf32,
-                                            std::size_t most) {
-  const CudnnDescriptor graph = graph_of(handle, shape, direction, factors);
-  std::vector<CudnnConvPlan> plans;
+CudnnDescriptor plan_of(cudnnHandle_t handle, const ConvShape& s, ConvDirection direction,
+                        Precision precision) {
+  const CudnnDescriptor graph = graph_of(handle, s, direction);
   for (const auto mode : {CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK})
     for (const auto& configuration : configurations(graph, mode)) {
-      if (plans.size() == most || (mode == CUDNN_HEUR_MODE_FALLBACK && !plans.empty())) return plans;
-      if (!may_compute(configuration, tf32 || factors == DType::bfloat16)) continue;
+      if (!may_compute(configuration, precision)) continue;
       CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
       plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
       plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
-      if (cudnn().finalize(plan.get()) == CUDNN_STATUS_SUCCESS)
-        plans.push_back(CudnnConvPlan(std::move(plan)));
+      if (cudnn().finalize(plan.get()) == CUDNN_STATUS_SUCCESS) return plan;
     }
-  return plans;
+  throw Error(Code::unimplemented, "cuDNN has no deterministic engine for a convolution");
 }
+
+}  // namespace
 
 CudnnDescriptor::CudnnDescriptor(cudnnBackendDescriptorType_t type) {
   check_cudnn(cudnn().create_descriptor(type, &handle_), "create a descriptor");
@@ -215,7 +188,9 @@ void CudnnDescriptor::finalize() {
   check_cudnn(cudnn().finalize(handle_), "take the description of a convolution");
 }
 
-CudnnConvPlan::CudnnConvPlan(CudnnDescriptor plan) : plan_(std::move(plan)) {
+CudnnConvPlan::CudnnConvPlan(cudnnHandle_t handle, const ConvShape& padded, ConvDirection direction,
+                             Precision precision)
+    : plan_(plan_of(handle, padded, direction, precision)) {
   std::int64_t count = 0;
   check_cudnn(cudnn().get_attribute(plan_.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
                                     CUDNN_TYPE_INT64, 1, &count, &workspace_bytes_),

@@ -10,8 +10,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <span>
 
+#include "dataflow/graph/precision.h"
 #include "kernels/images/conv.h"
 
 namespace actorflow {
@@ -36,11 +37,18 @@ class CudnnDescriptor {
 
 enum class ConvDirection : std::uint8_t { forward, backprop_input, backprop_filter };
 
-// One shape in one direction. The images are [batch, rows, columns, channels] as ours, the filter is
-// [out, rows, columns, in]. The two tensors that are read are of one type, the one that is written is
-// float32. May be run by several threads at once, each with memory of its own.
+// One shape in one direction, of images padded alike on both sides. The images are [batch, rows,
+// columns, channels] as ours, the filter is [out, rows, columns, in]. May be run by several threads at
+// once, each with memory of its own.
 class CudnnConvPlan {
  public:
+  // Takes the first engine of cuDNN's choice that gives the same bits each time and has the precision:
+  // float32, or TF32 for both others, because cuDNN rounds to bfloat16 only what is stored as such.
+  // Throws unimplemented if there is none. The images are padded alike, for of the engines that cuDNN 9
+  // offers for other padding some add up the wrong products.
+  CudnnConvPlan(cudnnHandle_t handle, const ConvShape& padded, ConvDirection direction,
+                Precision precision);
+
   std::size_t workspace_bytes() const { return static_cast<std::size_t>(workspace_bytes_); }
   // Launches the convolution: reads two of the three tensors and writes the one that the direction
   // names. All are aligned to 16 bytes.
@@ -48,19 +56,8 @@ class CudnnConvPlan {
            void* workspace) const;
 
  private:
-  friend std::vector<CudnnConvPlan> cudnn_conv_plans(cudnnHandle_t, const ConvShape&, ConvDirection,
-                                                     DType, bool, std::size_t);
-  explicit CudnnConvPlan(CudnnDescriptor plan);
-
   CudnnDescriptor plan_;
   std::int64_t workspace_bytes_ = 0;
 };
-
-// The first engines of cuDNN's choice, at most so many, that give the same bits each time and need not
-// be compiled first. `factors` is the type of the tensors that are read: float32, which may be rounded
-// to TF32 only if `tf32`, or bfloat16. Empty if there is none.
-std::vector<CudnnConvPlan> cudnn_conv_plans(cudnnHandle_t handle, const ConvShape& shape,
-                                            ConvDirection direction, DType factors, bool tf32,
-                                            std::size_t most);
 
 }  // namespace actorflow

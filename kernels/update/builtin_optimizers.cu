@@ -2,8 +2,10 @@
 #include <array>
 #include <cmath>
 
-#ifdef __CUDACC__
-#include "kernels/devices/cuda_device.h"  // first: the updates on GPUs use it
+#ifdef __CUDACC__  // first: the updates on GPUs use them, whose headers programs have not
+#include "kernels/devices/cuda_device.h"
+#include "kernels/update/joint_update.h"
+#include "kernels/update/sorted_rows.h"
 #endif
 #include "kernels/update/elementwise_optimizer.h"
 #include "kernels/update/graph_optimizer.h"

@@ -32,7 +32,6 @@ inline constexpr bool compiled_for_gpus = false;
 }  // namespace actorflow::detail
 
 #include "kernels/update/dense_update.h"
-#include "kernels/update/joint_update.h"
 #include "kernels/update/row_update.h"
 
 namespace actorflow {

@@ -1,8 +1,7 @@
 // Updates of many variables by one launch on a GPU, for elementwise_optimizer.h: the updates of a small
-// model's variables take a few microseconds each, which are those of the launch.
+// model's variables take a few microseconds each, which are those of the launch. For .cu files in a build
+// with CUDA.
 #pragma once
-
-#ifdef __CUDACC__
 
 #include <algorithm>
 #include <exception>
@@ -25,6 +24,7 @@ struct UpdateTable {
     std::int64_t elements;
   };
   static constexpr std::size_t bytes_of_arguments = 4096;
+  static_assert(sizeof(Entry) <= bytes_of_arguments / 2, "the values of an optimizer's rule are too many");
   static constexpr std::size_t most = bytes_of_arguments / sizeof(Entry) - 1;
   Entry entries[most];
 };
@@ -95,5 +95,3 @@ void update_jointly(std::span<VariableUpdate> updates, Device& device) {
 }
 
 }  // namespace actorflow::detail
-
-#endif

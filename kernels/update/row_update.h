@@ -4,9 +4,6 @@
 #include <algorithm>
 
 #include "kernels/loops/vectorised.h"
-#ifdef __CUDACC__
-#include "kernels/update/sorted_rows.h"
-#endif
 #include "kernels/update/state_change.h"
 
 namespace actorflow::detail {
