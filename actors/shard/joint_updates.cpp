@@ -6,6 +6,7 @@
 #include "actors/core/executable.h"
 #include "dataflow/ops/replicated_ops.h"
 #include "kernels/core/computing.h"
+#include "kernels/update/optimizer_update.h"
 
 namespace actorflow {
 namespace {
@@ -50,6 +51,7 @@ class JointUpdates {
     const BoundOptimizer& optimizer = call.executable->optimizer(call.reply_to.node);
     if (bad_[i].not_finite > 0 || variable.slots_of != optimizer.optimizer.name()) return run_alone(i);
     check_same_type(*call.node, variable.state.value, call.inputs[0]);
+    check_state(optimizer, variable.state);
     PreparedAnswer answer(call.reply_to);
     auto* const applied = numbered ? &applied_of(*call.node, variable) : nullptr;
     const auto serial = numbered ? call.inputs[1].scalar<std::int64_t>() : -1;
@@ -70,16 +72,17 @@ class JointUpdates {
 
   // Optimizers of one kind at a time.
   void make_all() {
+    std::vector<JointUpdate> all;
+    all.swap(updates_);
     const auto rule_of = [](const JointUpdate& update) { return update.optimizer.rule; };
-    std::ranges::stable_sort(updates_, {}, rule_of);
-    for (auto rest = std::span(updates_); !rest.empty();) {
+    std::ranges::stable_sort(all, {}, rule_of);
+    for (auto rest = std::span(all); !rest.empty();) {
       const auto same = std::ranges::find_if(
           rest, [&](const JointUpdate& update) { return rule_of(update) != rule_of(rest.front()); });
       const auto some = rest.first(static_cast<std::size_t>(same - rest.begin()));
       make(some);
       rest = rest.subspan(some.size());
     }
-    updates_.clear();
   }
 
   // What fails is tried alone, which tells why.

@@ -16,8 +16,8 @@ struct HeldCall {
   const StateOp* op;  // with run_counted
 };
 
-// Runs calls whose gradients are on one GPU, in their order, and answers the nodes. bad[i] is of
-// gradient i. Returns for each call why it failed, or null where it has not.
+// Runs calls whose gradients are on one GPU, those of a variable in their order, and answers the nodes.
+// bad[i] is of gradient i. Returns for each call why it failed, or null where it has not.
 std::vector<std::exception_ptr> run_together(ShardState& shard, std::span<HeldCall> calls,
                                              std::span<const BadElements> bad);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -114,26 +115,38 @@ const StateOp* ParameterShard::op_to_hold(const Node& node) const {
   return found != state_.variables.end() && found->second.gpu ? handler->second : nullptr;
 }
 
-std::size_t ParameterShard::gradients_of(const std::shared_ptr<const Executable>& executable) {
+std::size_t ParameterShard::gradients_of(const std::shared_ptr<const Executable>& executable,
+                                         const Device* gpu) {
   const bool known = !graph_.owner_before(executable) && !executable.owner_before(graph_);
-  if (known) return gradients_of_graph_;
+  if (known && gpu_of_graph_ == gpu) return gradients_of_graph_;
   std::size_t count = 0;
   for (NodeId id = 0; id < executable->size(); ++id) {
     const ExecutableNode& item = executable->node(id);
-    if (item.dispatch == Dispatch::shard && op_to_hold(*item.node)) ++count;
+    if (item.dispatch == Dispatch::shard && op_to_hold(*item.node) &&
+        state_.find(variable_of(*item.node))->gpu == gpu)
+      ++count;
   }
   graph_ = executable;
+  gpu_of_graph_ = gpu;
   return gradients_of_graph_ = count;
 }
 
 void ParameterShard::hold(StateCall& call, const StateOp& op) {
+  const Computing computing(*call.node);
   check_fence(call, state_.epoch, *state_.task);
+  // A node on another GPU brings its variable there, of which a gradient may be held.
+  const Device* const to = call.executable->node(call.reply_to.node).device;
+  const bool moves =
+      to->type() == DeviceType::cuda && state_.initialized(variable_of(*call.node)).gpu != to;
+  if (moves) apply_held();
   bring_together(call, op);
   const Device* const gpu = state_.initialized(variable_of(*call.node)).gpu;
   const auto gpu_of_held = [&] { return state_.initialized(variable_of(*held_.front().call.node)).gpu; };
   if (!held_.empty() && gpu_of_held() != gpu) apply_held();
   if (held_.empty()) self_->delayed_send(self_, longest_hold, ApplyHeld{++batch_});
-  const std::size_t all = gradients_of(call.executable);
+  const std::size_t all = gradients_of(call.executable, gpu);
+  // Before the call is moved: one that is lost would be answered by nobody.
+  if (held_.size() == held_.capacity()) held_.reserve(std::max(all, 2 * held_.size() + 1));
   held_.push_back({std::move(call), &op});
   if (held_.size() >= all) apply_held();
 }
@@ -187,7 +200,9 @@ void ParameterShard::bring_together(StateCall& call, const StateOp& op) {
 Tensor ParameterShard::on_host(Tensor input) {
   if (!input.valid() || input.on_host() || input.elements() != 1)
     return on_device(std::move(input), cpu_device());
-  if (!fetched_.valid() || fetched_.data() != input.data()) {
+  const bool is_known = fetched_.valid() && fetched_.data() == input.data() &&
+                        fetched_.dtype() == input.dtype() && fetched_.shape() == input.shape();
+  if (!is_known) {
     fetched_on_host_ = on_device(input, cpu_device());
     fetched_ = std::move(input);  // nobody else gets its memory meanwhile
   }

@@ -7,7 +7,7 @@
 // Whether a gradient on a GPU may be applied is known when the GPU has computed it, and each wait for
 // that takes longer than the update of a small variable. So they are held until all of the step's
 // graph are there, or for a moment (some may be computed only after others are applied), and looked
-// through together. Every other message finds them applied.
+// through together. Every other call, and all that changes variables, finds them applied.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
@@ -36,7 +36,7 @@ class ParameterShard {
   void on_call(StateCall& call);
   void call(StateCall& call);
   const StateOp* op_to_hold(const Node& node) const;
-  std::size_t gradients_of(const std::shared_ptr<const Executable>& executable);
+  std::size_t gradients_of(const std::shared_ptr<const Executable>& executable, const Device* gpu);
   void hold(StateCall& call, const StateOp& op);
   void apply_held();
   void refuse_held(const StateCall& call);
@@ -52,8 +52,9 @@ class ParameterShard {
   std::unordered_map<const OpDef*, const StateOp*> handlers_;
   std::vector<HeldCall> held_;  // gradients of variables on one GPU
   std::uint64_t batch_ = 0;     // of held ones
-  // The graph of which gradients came last, and how many it has to hold.
+  // The graph of which gradients came last, and how many of one GPU it has.
   std::weak_ptr<const Executable> graph_;
+  const Device* gpu_of_graph_ = nullptr;
   std::size_t gradients_of_graph_ = 0;
   // The last number that came from a GPU, there and here.
   Tensor fetched_, fetched_on_host_;

@@ -57,7 +57,7 @@ ReducedMeans reduced_means(std::span<const Output> tensors, const AllReduce& opt
                            const std::string& scope) {
   // A rank alone has the means already; a collective operation would bring them to the host.
   if (options.tasks.size() == 1 && options.compression == ReduceCompression::none)
-    return {{tensors.begin(), tensors.end()}, {}};
+    return {{tensors.begin(), tensors.end()}, {tensors.begin(), tensors.end()}};
   const RankList ranks{options.tasks, GroupLife::continues};
   ReducedMeans reduced{std::vector<Output>(tensors.size()), {}};
   for (const Bucket& bucket : plan_buckets(tensors, options)) {

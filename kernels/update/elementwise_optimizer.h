@@ -64,7 +64,8 @@ class ElementwiseOptimizer final : public OptimizerRule {
     with_type(state.value.dtype(), update);
   }
 
-  void apply_each(std::span<VariableUpdate> updates, Device& device, Team* team) const override {
+  void apply_each(std::span<VariableUpdate> updates, Device& device,
+                  Team* team) const noexcept override {
 #ifdef __CUDACC__
     if (device.type() == DeviceType::cuda) {
       detail::update_jointly<float, O>(updates, device);

@@ -1,6 +1,6 @@
 // Updates of many variables by one launch on a GPU, for elementwise_optimizer.h: the updates of a small
-// model's variables take a few microseconds each, which are those of the launch. For .cu files in a build
-// with CUDA.
+// model's variables take a few microseconds each, which are those of the launch. For .cu files in a
+// build with CUDA.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,8 @@ struct UpdateTable {
     std::int64_t elements;
   };
   static constexpr std::size_t bytes_of_arguments = 4096;
-  static_assert(sizeof(Entry) <= bytes_of_arguments / 2, "the values of an optimizer's rule are too many");
+  static_assert(sizeof(Entry) <= bytes_of_arguments / 2,
+                "the values of an optimizer's rule are too many");
   static constexpr std::size_t most = bytes_of_arguments / sizeof(Entry) - 1;
   Entry entries[most];
 };
@@ -68,20 +69,30 @@ void launch_updates(std::span<PreparedUpdate<T, O>> prepared, Device& device) {
   check_cuda(cudaGetLastError(), "launch updates");
 }
 
-// Those of the updates whose variables are of T.
+// Those of the updates whose variables are of T, in as many launches as they need tables.
 template <class T, class O>
 void update_jointly(std::span<VariableUpdate> updates, Device& device) {
+  using Change = StateUpdate<T, O>;
+  constexpr std::size_t most = UpdateTable<T, typename Change::Rule, Change::Parts::size()>::most;
   std::vector<PreparedUpdate<T, O>> prepared;
-  prepared.reserve(updates.size());
+  const auto fail = [](VariableUpdate& update) { update.failure = std::current_exception(); };
+  const auto is_mine = [](const VariableUpdate& update) {
+    return update.state->value.dtype() == dtype_of<T>;
+  };
+  try {
+    prepared.reserve(updates.size());
+  } catch (...) {
+    for (VariableUpdate& update : updates)
+      if (is_mine(update)) fail(update);
+    return;
+  }
   for (VariableUpdate& update : updates) try {
-      if (update.state->value.dtype() == dtype_of<T>)
+      if (is_mine(update))
         prepared.push_back(
             {&update, StateUpdate<T, O>(described<O>(update.values), *update.state, device)});
     } catch (...) {
-      update.failure = std::current_exception();
+      fail(update);
     }
-  using Change = StateUpdate<T, O>;
-  constexpr std::size_t most = UpdateTable<T, typename Change::Rule, Change::Parts::size()>::most;
   for (auto rest = std::span(prepared); !rest.empty();) {
     const auto some = rest.first(std::min(rest.size(), most));
     rest = rest.subspan(some.size());
@@ -89,7 +100,7 @@ void update_jointly(std::span<VariableUpdate> updates, Device& device) {
       launch_updates<T, O>(some, device);
       for (auto& one : some) one.change.commit();
     } catch (...) {
-      for (auto& one : some) one.update->failure = std::current_exception();
+      for (auto& one : some) fail(*one.update);
     }
   }
 }

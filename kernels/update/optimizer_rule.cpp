@@ -25,7 +25,8 @@ void on_host(VariableState& state, Device& device, const std::function<void(Vari
 
 }  // namespace
 
-void OptimizerRule::apply_each(std::span<VariableUpdate> updates, Device& device, Team* team) const {
+void OptimizerRule::apply_each(std::span<VariableUpdate> updates, Device& device,
+                               Team* team) const noexcept {
   for (VariableUpdate& update : updates) try {
       apply(update.values, *update.state, {&update.gradient, 1}, device, team);
     } catch (...) {

@@ -60,8 +60,8 @@ class OptimizerRule {
   virtual void apply(Hyperparameters values, VariableState& state, std::span<const Tensor> gradients,
                      Device& device, Team* team) const = 0;
   // Applies a gradient to each variable, which must be another one each time: the bits are those of
-  // apply(), but a GPU may need one launch for many.
-  virtual void apply_each(std::span<VariableUpdate> updates, Device& device, Team* team) const;
+  // apply(), but a GPU may need one launch for many. Throws nothing: what fails says so itself.
+  virtual void apply_each(std::span<VariableUpdate> updates, Device& device, Team* team) const noexcept;
   // The same as apply() for row-sparse gradients: each row's sum is divided by the number of the
   // gradients that have the row. Indices may also be on the host. REQUIRES: also that the rows are in
   // the variable.
