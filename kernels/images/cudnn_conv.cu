@@ -2,6 +2,7 @@
 
 #include "kernels/images/cudnn_conv.h"
 
+#include <memory>
 #include <mutex>
 #include <tuple>
 #include <utility>
@@ -141,31 +142,7 @@ Plan shared_plan(cudnnHandle_t handle, const Device& device, const ConvShape& sh
 
 }  // namespace
 
-// What a node has used: few shapes, found sooner here than among those of all nodes.
-struct CudnnConv::Plans {
-  explicit Plans(Precision of_products) : precision(of_products) {}
-
-  Plan find(cudnnHandle_t handle, const Device& device, const ConvShape& shape,
-            ConvDirection direction) {
-    const std::lock_guard lock(mutex);
-    const Key wanted(device.index(), shape, direction);
-    for (const auto& [key, plan] : used)
-      if (key == wanted) return plan;
-    if (used.size() == most_used) used.erase(used.begin());
-    used.emplace_back(wanted, shared_plan(handle, device, shape, direction, precision));
-    return used.back().second;
-  }
-
-  using Key = std::tuple<int, ConvShape, ConvDirection>;
-  static constexpr std::size_t most_used = 8;
-  const Precision precision;
-  std::mutex mutex;
-  std::vector<std::pair<Key, Plan>> used;
-};
-
-CudnnConv::CudnnConv(Precision precision) : plans_(std::make_unique<Plans>(precision)) {}
-
-CudnnConv::~CudnnConv() = default;
+CudnnConv::CudnnConv(Precision precision) : precision_(precision) {}
 
 void CudnnConv::forward(const ConvShape& shape, const Tensor& images, const Tensor& filter,
                         const Tensor* bias, bool relu, Tensor& output, const OpContext& c) const {
@@ -173,7 +150,7 @@ void CudnnConv::forward(const ConvShape& shape, const Tensor& images, const Tens
   check_for_library(filter, c);
   Device& device = c.device();
   const CudnnHandle handle(device);
-  const auto plan = plans_->find(handle, device, shape, ConvDirection::forward);
+  const auto plan = shared_plan(handle, device, shape, ConvDirection::forward, precision_);
   const DeviceScratch<float> transposed(device, shape.filter_elements()),
       with_padding(device, padded_elements(shape));
   const DeviceScratch<std::byte> workspace(device, static_cast<std::int64_t>(plan->workspace_bytes()));
@@ -191,7 +168,7 @@ void CudnnConv::backprop_input(const ConvShape& shape, const Tensor& filter, con
   check_for_library(gradient, c);
   Device& device = c.device();
   const CudnnHandle handle(device);
-  const auto plan = plans_->find(handle, device, shape, ConvDirection::backprop_input);
+  const auto plan = shared_plan(handle, device, shape, ConvDirection::backprop_input, precision_);
   const DeviceScratch<float> transposed(device, shape.filter_elements()),
       with_padding(device, padded_elements(shape));
   const DeviceScratch<std::byte> workspace(device, static_cast<std::int64_t>(plan->workspace_bytes()));
@@ -209,7 +186,7 @@ void CudnnConv::backprop_filter(const ConvShape& shape, const Tensor& images, co
   check_for_library(gradient, c);
   Device& device = c.device();
   const CudnnHandle handle(device);
-  const auto plan = plans_->find(handle, device, shape, ConvDirection::backprop_filter);
+  const auto plan = shared_plan(handle, device, shape, ConvDirection::backprop_filter, precision_);
   const DeviceScratch<float> transposed(device, shape.filter_elements()),
       with_padding(device, padded_elements(shape));
   const DeviceScratch<std::byte> workspace(device, static_cast<std::int64_t>(plan->workspace_bytes()));

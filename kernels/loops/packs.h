@@ -29,8 +29,7 @@ __device__ void store_pack(T* to, const Pack<T, n>& pack) {
   *reinterpret_cast<Pack<T, n>*>(to) = pack;
 }
 
-// Whether rows of so many columns can be read and written in packs of four; a null pointer can. A tensor
-// may be a slice, which is not always aligned.
+// Whether rows of so many columns can be read and written in packs of four; a null pointer can.
 template <class... Pointers>
 bool in_fours(std::int64_t columns, const Pointers*... matrices) {
   const auto aligned = [](const void* p) {

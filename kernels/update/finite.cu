@@ -186,14 +186,9 @@ std::vector<std::int64_t> count_bad(std::span<const Suspect> suspects, [[maybe_u
   return counts;
 }
 
-std::vector<std::int64_t> count_not_finite(std::span<const Tensor> tensors, Device& device, Team* team) {
-  std::vector<Suspect> suspects;
-  for (const Tensor& tensor : tensors) suspects.push_back({tensor, std::nullopt});
-  return count_bad(suspects, device, team);
-}
-
 std::int64_t count_not_finite(const Tensor& tensor, Device& device, Team* team) {
-  return count_not_finite({&tensor, 1}, device, team).front();
+  const Suspect suspect{tensor, std::nullopt};
+  return count_bad({&suspect, 1}, device, team).front();
 }
 
 }  // namespace actorflow

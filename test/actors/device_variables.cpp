@@ -7,9 +7,9 @@
 
 #include "actors/checkpoint/saver.h"
 #include "actors/client/session.h"
-#include "dataflow/ops/training_ops.h"
 #include "dataflow/train/replicate.h"
 #include "kernels/ops.h"
+#include "test/actors/support/apply_rows.h"
 #include "test/actors/support/real_servers.h"
 #include "test/support/folder.h"
 #include "test/support/status_of.h"
@@ -156,14 +156,7 @@ std::string said_of_rows(const std::string& device, const std::vector<std::int64
   g.on(device, [&] {
     g.variable("table", g.constant(Tensor{1.0F, 2.0F, 3.0F}));
     ids = g.placeholder(DType::int64, {Shape::unknown});
-    const Output gradient = g.constant(Tensor::of<float>({std::ssize(values)}, values));
-    apply = g.add(apply_sparse_gradient_op(), {g.constant(std::int64_t{-1}), gradient, ids},
-                  {{"variable", "table"},
-                   {"optimizer", "sgd"},
-                   {"hyperparameters", std::vector<double>{1}},
-                   {"replica", std::int64_t{0}},
-                   {"train_op", "train"},
-                   {"skip_not_finite", false}});
+    apply = apply_rows(g, g.constant(Tensor::of<float>({std::ssize(values)}, values)), ids);
   });
   Session session(cluster.server("local", 0).target(), g);
   session.initialize_variables();

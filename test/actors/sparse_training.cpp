@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "dataflow/ops/training_ops.h"
+#include "test/actors/support/apply_rows.h"
 
 using namespace actorflow;
 
@@ -175,14 +175,7 @@ BOOST_AUTO_TEST_CASE(an_id_outside_of_the_table_is_named) {
   Graph g;
   g.variable("table", g.constant(floats({1, 2, 3})));
   const Output ids = g.placeholder(DType::int64, {1});
-  const Output apply =
-      g.add(apply_sparse_gradient_op(), {g.constant(std::int64_t{-1}), g.constant(floats({1})), ids},
-            {{"variable", "table"},
-             {"optimizer", "sgd"},
-             {"hyperparameters", std::vector<double>{1}},
-             {"replica", std::int64_t{0}},
-             {"train_op", "train"},
-             {"skip_not_finite", false}});
+  const Output apply = test::apply_rows(g, g.constant(floats({1})), ids);
   Session s(g);
   s.initialize_variables();
   BOOST_CHECK_EXCEPTION(s.run({}, {{ids, ids_of({3})}}, {apply}), Error,

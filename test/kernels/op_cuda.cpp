@@ -248,9 +248,12 @@ BOOST_AUTO_TEST_CASE(what_is_not_finite_is_counted_in_many_tensors) {
   }
   tensors.push_back(Tensor::of<double>({3}, {1, INFINITY, 2}));
   tensors.push_back(Tensor::of<std::int64_t>({2}, {1, 2}));
-  std::vector<Tensor> on_gpu;
-  for (const Tensor& tensor : tensors) on_gpu.push_back(cuda_device(0).to_device(tensor));
-  BOOST_TEST(count_not_finite(on_gpu, cuda_device(0)) == count_not_finite(tensors, cpu_device()),
+  std::vector<Suspect> on_cpu, on_gpu;
+  for (const Tensor& tensor : tensors) {
+    on_cpu.push_back({tensor, std::nullopt});
+    on_gpu.push_back({cuda_device(0).to_device(tensor), std::nullopt});
+  }
+  BOOST_TEST(count_bad(on_gpu, cuda_device(0)) == count_bad(on_cpu, cpu_device()),
              boost::test_tools::per_element());
 }
 
