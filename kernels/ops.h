@@ -265,6 +265,13 @@ Output element(Output x, std::int64_t index, std::int64_t axis = 0);
 Output softmax(Output x);
 Output log_softmax(Output x);
 
+// attention.cu: softmax(query key^T / sqrt(width)) value for each head, of query [batch, queries, heads,
+// width] and of key and value [batch, keys, heads, width]; the result has the query's shape. With
+// `causal` query i looks at the keys 0 to i only. The weights are never whole in memory. Vaswani et al.,
+// Attention Is All You Need (2017).
+inline constexpr std::int64_t widest_attention_on_gpu = 128;  // the width that a GPU takes at most
+Output dot_product_attention(Output query, Output key, Output value, bool causal = false);
+
 // histogram.cu: the distribution of the elements of x, for summaries. No gradient. histogram.h names the
 // statistics and gives the limits of the buckets. Elements that are not finite are counted separately.
 struct Histogram {

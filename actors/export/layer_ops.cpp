@@ -1,4 +1,8 @@
 // Ops that layers are made of: products, convolution, pooling, normalisation, softmax.
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "actors/export/onnx_context.h"
 
 namespace actorflow {
@@ -86,6 +90,35 @@ std::string log_softmax(OnnxContext& c) {
   return c.add("LogSoftmax", {c.input(0)}, {{"axis", std::int64_t{-1}}});
 }
 
+// The attention's inputs [batch, length, heads, width] with other orders of the axes.
+std::string turned(OnnxContext& c, const std::string& x, const Ints& perm) {
+  return c.add("Transpose", {x}, {{"perm", perm}});
+}
+
+// Added to scores [.., queries, keys]: 0 where a query looks, and so little elsewhere that the weight
+// becomes 0.
+std::string causal_mask(OnnxContext& c) {
+  const std::int64_t queries = c.shape(0)[1], keys = c.shape(1)[1];
+  if (queries < 0 || keys < 0) c.refuse("causal attention is exported for known lengths only");
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < queries; ++i)
+    for (std::int64_t j = 0; j < keys; ++j) values.push_back(j > i ? -1e9F : 0.0F);
+  const std::string name = c.builder().constant(fmt::format("mask[{},{}]", queries, keys), "mask",
+                                                Tensor::of<float>({queries, keys}, values));
+  if (c.dtype() == DType::float32) return name;
+  return c.add("Cast", {name}, {{"to", std::int64_t{onnx_type(c.dtype())}}});
+}
+
+std::string attention(OnnxContext& c) {
+  const auto width = static_cast<double>(c.shape(0)[3]);
+  if (!(width > 0)) c.refuse("attention is exported for a known width of the heads only");
+  const auto query = c.add("Mul", {turned(c, c.input(0), {0, 2, 1, 3}), c.scalar(1 / std::sqrt(width))});
+  auto scores = c.add("MatMul", {query, turned(c, c.input(1), {0, 2, 3, 1})});
+  if (c.attr<bool>("causal")) scores = c.add("Add", {scores, causal_mask(c)});
+  const auto weights = c.add("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
+  return turned(c, c.add("MatMul", {weights, turned(c, c.input(2), {0, 2, 1, 3})}), {0, 2, 1, 3});
+}
+
 std::string batch_norm(OnnxContext& c) {
   c.refuse(
       "it normalises by the batch, which is for training; export the model built for inference, "
@@ -111,6 +144,7 @@ OnnxTranslations onnx_layer_translations() {
       {"LayerNorm", layer_norm},
       {"Softmax", softmax},
       {"LogSoftmax", log_softmax},
+      {"DotProductAttention", attention},
       {"FusedBatchNorm", batch_norm},
       {"Dropout", dropout},
   };

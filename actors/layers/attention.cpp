@@ -18,16 +18,14 @@ class Attention {
       : scope_(scope), heads_(heads), head_width_(head_width), options_(options) {}
 
   Output operator()(Output query, Output value, Output key) {
-    const Output q = split(projected("query", query));
-    const Output k = split(projected("key", key));
-    const Output v = split(projected("value", value));
-    Output scores = batch_matmul(q * (1 / std::sqrt(static_cast<double>(head_width_))), k, false, true);
-    if (options_.causal) scores = scores + mask(scores.shape());
-    Output weights = softmax(scores);
-    if (options_.dropout > 0 && scope_.training())
-      weights = dropout(weights, options_.dropout, scope_.seed(), scope_.step());
-    const Output together = transpose(batch_matmul(weights, v), {0, 2, 1, 3});
-    const Output joined = reshape(together, {-1, query.shape()[1], heads_ * head_width_});
+    const Output q = by_heads(projected("query", query));
+    const Output k = by_heads(projected("key", key));
+    const Output v = by_heads(projected("value", value));
+    const bool drops = options_.dropout > 0 && scope_.training();
+    const Output seen = drops || head_width_ > widest_attention_on_gpu
+                            ? weighted(q, k, v, drops)
+                            : dot_product_attention(q, k, v, options_.causal);
+    const Output joined = reshape(seen, {-1, query.shape()[1], heads_ * head_width_});
     const Initializer& last = options_.output_weights ? options_.output_weights : options_.weights;
     return project("output", joined, last_dimension(query), last);
   }
@@ -41,9 +39,18 @@ class Attention {
     return scope_.apply(dense(units, {}, options).named(name), x);
   }
 
-  // [batch, length, heads * width] -> [batch, heads, length, width].
-  Output split(Output x) {
-    return transpose(reshape(x, {-1, x.shape()[1], heads_, head_width_}), {0, 2, 1, 3});
+  // [batch, length, heads * width] -> [batch, length, heads, width].
+  Output by_heads(Output x) { return reshape(x, {-1, x.shape()[1], heads_, head_width_}); }
+
+  // The same as dot_product_attention(), with the weights in a tensor of their own.
+  Output weighted(Output q, Output k, Output v, bool drops) {
+    const auto heads_first = [](Output x) { return transpose(x, {0, 2, 1, 3}); };
+    Output scores = batch_matmul(heads_first(q) * (1 / std::sqrt(static_cast<double>(head_width_))),
+                                 heads_first(k), false, true);
+    if (options_.causal) scores = scores + mask(scores.shape());
+    Output weights = softmax(scores);
+    if (drops) weights = dropout(weights, options_.dropout, scope_.seed(), scope_.step());
+    return heads_first(batch_matmul(weights, heads_first(v)));
   }
 
   // 0 where a position may look, and so little elsewhere that the weight becomes 0.

@@ -7,6 +7,7 @@
 #include "kernels/core/dtypes.h"
 #include "kernels/loops/rows.h"
 #include "kernels/ops.h"
+#include "kernels/ops/softmax_gradient.h"
 #include "kernels/ops/softmax_rows.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/devices/cuda_device.h"
@@ -20,17 +21,12 @@ void infer_like_input(InferContext& c) {
   c.add_output(c.input(0).dtype, c.input(0).shape);
 }
 
-Output sum_of_rows(Output x) { return sum(x, {-1}, true); }
-
-// With y the output and g its gradient: (g - sum(g y)) y.
-std::vector<Output> softmax_gradient(GradientContext& c) {
-  const Output y = c.output(0), g = c.gradient();
-  return {(g - sum_of_rows(g * y)) * y};
+std::vector<Output> gradient_of_softmax(GradientContext& c) {
+  return {softmax_gradient(c.output(0), c.gradient())};
 }
 
-std::vector<Output> log_softmax_gradient(GradientContext& c) {
-  const Output g = c.gradient();
-  return {g - exp(c.output(0)) * sum_of_rows(g)};
+std::vector<Output> gradient_of_log_softmax(GradientContext& c) {
+  return {log_softmax_gradient(c.output(0), c.gradient())};
 }
 
 const OpDef& softmax_op() {
@@ -38,7 +34,7 @@ const OpDef& softmax_op() {
                         .min_inputs = 1,
                         .max_inputs = 1,
                         .infer = infer_like_input,
-                        .gradient = softmax_gradient};
+                        .gradient = gradient_of_softmax};
   return op;
 }
 
@@ -47,7 +43,7 @@ const OpDef& log_softmax_op() {
                         .min_inputs = 1,
                         .max_inputs = 1,
                         .infer = infer_like_input,
-                        .gradient = log_softmax_gradient};
+                        .gradient = gradient_of_log_softmax};
   return op;
 }
 

@@ -1,6 +1,5 @@
 // BatchMatMul: products of matrices in the last two dimensions, the others broadcast. oneDNN for float32
 // and a plain loop for float64 on a CPU, cuBLAS on a GPU.
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -11,10 +10,10 @@
 #include "kernels/loops/short_floats.h"
 #include "kernels/loops/strided.h"
 #include "kernels/loops/strided_copy.h"
-#include "kernels/loops/vectorised.h"
 #include "kernels/ops.h"
 #include "kernels/products/bfloat16.h"
 #include "kernels/products/onednn_batch_matmul.h"
+#include "kernels/products/plain_batch_matmul.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/devices/cublas.h"
 #include "kernels/devices/cuda_device.h"
@@ -87,27 +86,6 @@ const OpDef& batch_matmul_op() {
                         .infer = infer_batch_matmul,
                         .gradient = batch_matmul_gradient};
   return op;
-}
-
-// output [m,n] = op(a) op(b), one after the other.
-void multiply_plainly(const BatchMatMulShape& s, const double* a, const double* b, double* output) {
-  const std::int64_t a_row = s.transpose_a ? 1 : s.k, a_column = s.transpose_a ? s.m : 1;
-  const std::int64_t b_row = s.transpose_b ? 1 : s.n, b_column = s.transpose_b ? s.k : 1;
-  vectorised([=] {
-    for (std::int64_t batch = 0; batch < s.batch; ++batch) {
-      const double* left = a + (s.shared_a ? 0 : batch * s.m * s.k);
-      const double* right = b + (s.shared_b ? 0 : batch * s.k * s.n);
-      for (std::int64_t i = 0; i < s.m; ++i) {
-        double* sums = output + (batch * s.m + i) * s.n;
-        std::fill_n(sums, s.n, 0.0);
-        for (std::int64_t p = 0; p < s.k; ++p) {
-          const double factor = left[i * a_row + p * a_column];
-#pragma GCC ivdep
-          for (std::int64_t j = 0; j < s.n; ++j) sums[j] += factor * right[p * b_row + j * b_column];
-        }
-      }
-    }
-  });
 }
 
 // What the kernels of both devices have in common.

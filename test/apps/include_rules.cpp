@@ -50,6 +50,8 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
     {"kernels/images",
      {"kernels", "kernels/core", "kernels/devices", "kernels/loops", "kernels/products"}},
     {"kernels/ops", {"kernels", "kernels/core", "kernels/devices", "kernels/loops"}},
+    {"kernels/attention",
+     {"kernels", "kernels/core", "kernels/devices", "kernels/loops", "kernels/products"}},
     {"kernels/control", {"kernels", "kernels/core", "kernels/devices"}},
 
     {"schema", {}},

@@ -241,7 +241,7 @@ void name_library() {
        &af::random_uniform, &af::random_normal, &af::truncated_normal, &af::matmul, &af::batch_matmul,
        &af::bias_add, &af::fused_conv2d, &af::batch_norm_inference, &af::gelu, &af::gather,
        &af::scatter_add, &af::scatter_update, &af::unsorted_segment_sum, &af::softmax, &af::log_softmax,
-       &af::histogram);
+       &af::dot_product_attention, &af::histogram);
   // Those that have a layer, or a loss, of their name.
   using Binary = Output (*)(Output, Output);
   using Pool = Output (*)(Output, af::Extent, af::Extent, af::Padding);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "test/kernels/support/attention_rows.h"
 #include "test/kernels/support/reference.h"
 
 namespace actorflow::test {
@@ -350,9 +351,8 @@ Rows summary_rows() {
 
 std::vector<OpRow> model_rows() {
   Rows all;
-  for (const auto family :
-       {gather_rows, scatter_rows, embedding_rows, normalisation_rows, batch_rows, activation_rows,
-        summary_rows})
+  for (const auto family : {gather_rows, scatter_rows, embedding_rows, normalisation_rows, batch_rows,
+                            activation_rows, summary_rows, attention_rows})
     for (auto& row : family()) all.push_back(std::move(row));
   return all;
 }

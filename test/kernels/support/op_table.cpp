@@ -94,6 +94,27 @@ Arrays softmax(const Arrays& in) {
   return result;
 }
 
+// What a row's element of `terms` sums up to.
+double row_sum(const Array& terms, Index i) {
+  double sum = 0;
+  for (i.back() = 0; i.back() < terms.shape[terms.shape.rank() - 1]; ++i.back()) sum += at(terms, i);
+  return sum;
+}
+
+// Of an output and its gradient, any numbers here.
+Arrays softmax_grad(const Arrays& in) {
+  const Array &y = in[0], &g = in[1];
+  const Array products = array_of(y.shape, [&](const Index& i) { return at(y, i) * at(g, i); });
+  return {
+      array_of(y.shape, [&](const Index& i) { return (at(g, i) - row_sum(products, i)) * at(y, i); })};
+}
+
+Arrays log_softmax_grad(const Arrays& in) {
+  const Array &y = in[0], &g = in[1];
+  return {
+      array_of(y.shape, [&](const Index& i) { return at(g, i) - std::exp(at(y, i)) * row_sum(g, i); })};
+}
+
 Arrays cross_entropy(const Arrays& in) {
   const Array probabilities = softmax(in)[0], logs = log_softmax(in)[0];
   const auto label = [&](const Index& i) { return static_cast<std::int64_t>(in[1][i[0]]); };
@@ -325,6 +346,18 @@ Rows matrix_rows() {
       {"Softmax", "wider rows", {{f32, {3, 150}}}, {}, softmax},
       {"Softmax", "rows of 1000", {{f32, {3, 1000}}}, {}, softmax},
       {"LogSoftmax", "", {logits}, {}, log_softmax, 2e-6},
+      {"SoftmaxGrad", "", {logits, logits}, {}, softmax_grad, 4e-6},
+      {"SoftmaxGrad", "wide rows", {{f32, {2, 2, 70}}, {f32, {2, 2, 70}}}, {}, softmax_grad, 4e-6},
+      {"SoftmaxGrad", "in fours", {{f32, {3, 64}}, {f32, {3, 64}}}, {}, softmax_grad, 4e-6},
+      {"SoftmaxGrad", "rows of 1030", {{f32, {2, 1030}}, {f32, {2, 1030}}}, {}, softmax_grad, 1e-5},
+      {"LogSoftmaxGrad", "", {logits, logits}, {}, log_softmax_grad, 4e-6},
+      {"LogSoftmaxGrad", "in fours", {{f32, {3, 64}}, {f32, {3, 64}}}, {}, log_softmax_grad, 4e-6},
+      {"LogSoftmaxGrad",
+       "rows of 1030",
+       {{f32, {2, 1030}}, {f32, {2, 1030}}},
+       {},
+       log_softmax_grad,
+       1e-5},
       {"SparseSoftmaxCrossEntropy", "", {logits, {i32, {6}, 0, 5}}, {}, cross_entropy, 2e-6},
       {"SparseSoftmaxCrossEntropy", "int64 labels", {logits, {i64, {6}, 0, 5}}, {}, cross_entropy, 2e-6},
   };
