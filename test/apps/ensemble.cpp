@@ -140,6 +140,13 @@ BOOST_AUTO_TEST_CASE(digits_with_a_report_pictures_checkpoints_and_a_model) {
                                 "--save", folder.file("saved"), "--export", folder.file("onnx")});
   BOOST_TEST(said.find("over its members' mean (full_data, soft)") != std::string::npos, said);
   const Json report = Json::parse(read_file(folder.file("report.json")));
+  BOOST_TEST(report["model"] == "mlp");
+  BOOST_TEST(report["settings"] == "hidden=64");
+  BOOST_TEST(report["epochs"] == 5);
+  BOOST_TEST(report["batch_size"] == 64);
+  BOOST_TEST(report["seed"] == 1);
+  BOOST_TEST(report["learning_rate"] == 0.005);
+  BOOST_TEST(report["path"].get<std::string>().ends_with("/digits"));
   BOOST_TEST(report["members"].size() == 4u);
   BOOST_TEST(report["member_scores"].size() == 4u);
   BOOST_TEST(report["ensemble"].get<double>() > 0.85);

@@ -18,9 +18,27 @@ namespace actorflow {
 
 namespace {
 
+template <class Run, class Field>
+void each_field_of_run(Run& run, const Field& field) {
+  field("version", run.version);
+  field("data", run.data);
+  field("model", run.model);
+  field("settings", run.settings);
+  field("strategy", run.strategy);
+  field("precision", run.precision);
+  field("device", run.device);
+  field("workers", run.workers);
+  field("batch_size", run.batch_size);
+  field("train_steps", run.train_steps);
+  field("epochs", run.epochs);
+  field("seed", run.seed);
+  field("flags", run.flags);
+}
+
 // Calls `field` with the name and the value of each.
 template <class Report, class Field>
 void each_field(Report& report, const Field& field) {
+  each_field_of_run(report.run, field);
   field("test_accuracy", report.test_accuracy);
   field("test_loss", report.test_loss);
   field("loss", report.loss);
