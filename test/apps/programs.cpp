@@ -142,6 +142,13 @@ BOOST_AUTO_TEST_CASE(where_variables_are_does_not_change_what_is_learnt) {
   BOOST_TEST(hash("round_robin") == hash("greedy"));
 }
 
+BOOST_AUTO_TEST_CASE(a_program_of_jobs_that_is_not_built_is_named_with_the_command_that_builds_it) {
+  Process process({"actorflow", "job", "no_such_job"});
+  BOOST_TEST(process.wait() == 2);
+  BOOST_TEST(contains(process.output(), "/no_such_job' cannot be run"));
+  BOOST_TEST(contains(process.output(), "cmake --build build --target programs"));
+}
+
 BOOST_AUTO_TEST_CASE(help_explains_every_flag) {
   const std::string help = output_of({"actorflow", "help", "train", "mnist"});
   for (const char* flag :
