@@ -72,7 +72,8 @@ struct Flags {
                 .passthrough = job.param("passthrough", false)},
         damaged(chosen("damaged", damages, job.param("damaged", "refused"))) {
     job.state()->expect_known_parameters();  // before the training, not after it
-    if (options.members == 0) throw invalid_argument("--members: expected 2 or more, got 0");
+    if (options.members < 2)
+      throw invalid_argument(fmt::format("--members: expected 2 or more, got {}", options.members));
     if (epochs < 1) throw invalid_argument(fmt::format("--epochs: expected 1 or more, got {}", epochs));
     if (batch_size < 1)
       throw invalid_argument(fmt::format("--batch_size: expected 1 or more, got {}", batch_size));

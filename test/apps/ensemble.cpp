@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
     BOOST_TEST(process.output().find("stage 1") == std::string::npos, process.output());
   };
   expect({"digits", "--method", "boosting"}, "--method: expected one of bagging, full_data, snapshot");
-  expect({"digits", "--members", "1"}, "expected 2 members or more, got 1");
+  expect({"digits", "--members", "1"}, "--members: expected 2 or more, got 1");
   expect({"digits", "--members", "0"}, "--members: expected 2 or more, got 0");
   expect({"digits", "--epochs", "0"}, "--epochs: expected 1 or more, got 0");
   expect({"digits", "--batch_size", "0"}, "--batch_size: expected 1 or more, got 0");
