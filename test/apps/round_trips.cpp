@@ -35,6 +35,7 @@ BOOST_AUTO_TEST_CASE(a_report_as_json) {
                            .uneven_updates = 2,
                            .weights_hash = 0xFEDC'BA98'7654'3210};
   BOOST_TEST((parse_report(to_json(report)) == report));
+  BOOST_TEST((parse_report(to_json({})) == TrainReport{}));
 }
 
 BOOST_AUTO_TEST_CASE(another_report_is_refused) {

@@ -10,6 +10,8 @@
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "dataflow/values/error.h"
 #include "schema/json.h"
@@ -62,6 +64,11 @@ JsonValue json_of(const Value& value) {
 
 void read_from(const JsonValue& json, std::uint64_t& hash) {
   hash = std::stoull(std::get<std::string>(json), nullptr, 16);
+}
+void read_from(const JsonValue& json, std::vector<std::string>& texts) {
+  const auto* numbers = std::get_if<std::vector<std::int64_t>>(&json);  // of an empty list, too
+  texts = numbers && numbers->empty() ? std::vector<std::string>{}
+                                      : std::get<std::vector<std::string>>(json);
 }
 template <class Value>
 void read_from(const JsonValue& json, Value& value) {
