@@ -14,6 +14,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <ranges>
@@ -71,7 +72,8 @@ struct Flags {
                 .passthrough = job.param("passthrough", false)},
         damaged(chosen("damaged", damages, job.param("damaged", "refused"))) {
     job.state()->expect_known_parameters();  // before the training, not after it
-    if (options.members == 0) throw invalid_argument("--members: expected 2 or more, got 0");
+    if (options.members < 2)
+      throw invalid_argument(fmt::format("--members: expected 2 or more, got {}", options.members));
     if (epochs < 1) throw invalid_argument(fmt::format("--epochs: expected 1 or more, got {}", epochs));
     if (batch_size < 1)
       throw invalid_argument(fmt::format("--batch_size: expected 1 or more, got {}", batch_size));
@@ -134,13 +136,20 @@ ModelChoice choice_of(const Flags& flags) {
   return choice;
 }
 
+double rate_of(const Flags& flags, const Recipe& recipe) {
+  return flags.rate > 0 ? flags.rate : recipe.learning_rate;
+}
+
+std::string path_of(const Flags& flags) {
+  return data_path(flags.data.empty() ? flags.name : flags.data);
+}
+
 Model make_model(const Flags& flags, const LabelledData& data) {
   const ModelChoice choice = choice_of(flags);
   Model model(architecture_of(choice, data.types, data.sample));
   const std::int64_t batches = (data.train_count + flags.batch_size - 1) / flags.batch_size;
   const Recipe recipe = recipe_of(choice);
-  CompileOptions compile =
-      recipe.compile(flags.rate > 0 ? flags.rate : recipe.learning_rate, batches * flags.epochs);
+  CompileOptions compile = recipe.compile(rate_of(flags, recipe), batches * flags.epochs);
   compile.metrics = {accuracy()};
   model.compile(std::move(compile));
   return model;
@@ -148,11 +157,35 @@ Model make_model(const Flags& flags, const LabelledData& data) {
 
 TrainingData examples_of(const Tuple& part) { return {part[0], part[1]}; }
 
+std::string method_settings(const EnsembleOptions& options) {
+  if (options.method == EnsembleMethod::bagging)
+    return fmt::format("max_samples={}", options.max_samples);
+  if (options.method == EnsembleMethod::stacking)
+    return fmt::format("folds={} passthrough={}", options.folds, options.passthrough);
+  return "";
+}
+
+EnsembleRun run_of(const Flags& flags) {
+  const ModelChoice choice = completed(choice_of(flags));
+  return {.data = flags.name,
+          .path = std::filesystem::absolute(path_of(flags)).lexically_normal().string(),
+          .model = choice.name,
+          .settings = to_string(choice.settings),
+          .method = flags.method,
+          .method_settings = method_settings(flags.options),
+          .vote = flags.vote,
+          .weights = flags.options.weights,
+          .seed = static_cast<std::int64_t>(flags.options.seed),
+          .loaded = flags.saved,
+          .epochs = flags.epochs,
+          .batch_size = flags.batch_size,
+          .learning_rate = rate_of(flags, recipe_of(choice))};
+}
+
 EnsembleReport report_of(const Flags& flags, const Ensemble& trained, EnsembleScore score,
                          double seconds) {
-  EnsembleReport report{flags.name, flags.model,         flags.method,
-                        flags.vote, trained.members(),   std::move(score),
-                        {},         trained.oob_score(), seconds};
+  EnsembleReport report{run_of(flags), trained.members(), std::move(score), {}, trained.oob_score(),
+                        seconds};
   for (const History& history : trained.histories())
     report.train_losses.push_back(history.of("loss").back());
   return report;
@@ -198,7 +231,7 @@ void make_members(Ensemble& members, const Flags& flags, const LabelledData& dat
 }
 
 LabelledData load(const Flags& flags) {
-  const std::string path = data_path(flags.data.empty() ? flags.name : flags.data);
+  const std::string path = path_of(flags);
   LabelledData data = load_data_of_flags(path, "--data");
   if (!data.all_to_train_on)
     throw invalid_argument(path + " is a text; an ensemble learns images or a table");

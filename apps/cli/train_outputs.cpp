@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <filesystem>
+
 #include "actors/checkpoint/folder.h"
 #include "actors/monitored/training_end.h"
+#include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 #include "apps/training/models/model_file.h"
+#include "dataflow/graph/precision.h"
 
 namespace actorflow {
 namespace {
@@ -38,6 +42,29 @@ void check_folder(std::string_view flag, std::string_view what, const std::strin
   }
 }
 
+std::string strategy_name(const TrainOptions& options, const TrainFlags& flags, int workers) {
+  if (!flags.distribution.empty()) return flags.distribution;
+  if (!is_all_reduce(options.strategy)) return "parameter_server";
+  return workers == 1 ? "one_device" : "multi_worker";
+}
+
+RunDescription description(const TrainOptions& options, const TrainFlags& flags,
+                           const LabelledData& data, int workers) {
+  return {.version = ACTORFLOW_VERSION,
+          .data = std::filesystem::absolute(data_path(flags.data)).lexically_normal().string(),
+          .model = options.model.name,
+          .settings = to_string(options.model.settings),
+          .strategy = strategy_name(options, flags, workers),
+          .precision = std::string(to_string(options.precision)),
+          .device = options.device.empty() ? "cpu" : options.device,
+          .workers = workers,
+          .batch_size = options.batch_size,
+          .train_steps = options.train_steps,
+          .epochs = epochs_of_steps(options.train_steps, data.train_count, options, workers),
+          .seed = static_cast<std::int64_t>(options.seed),
+          .flags = flags.arguments()};
+}
+
 }  // namespace
 
 void check_checkpoint_folder(const TrainOptions& options) {
@@ -57,7 +84,9 @@ void prepare_outputs(const TrainOptions& options, const TrainFlags& flags, const
                  options.batch_size, workers);
 }
 
-void publish(const TrainReport& report, const TrainFlags& flags) {
+void publish(TrainReport report, const TrainOptions& options, const TrainFlags& flags,
+             const LabelledData& data, int workers) {
+  report.run = description(options, flags, data, workers);
   if (flags.report != "-")
     fmt::print(
         "test accuracy {:.2f} %, loss {:.4f} after {} {}hronous steps in {:.1f} s; weights {:016x}\n",

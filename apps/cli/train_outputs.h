@@ -17,7 +17,9 @@ void check_checkpoint_folder(const TrainOptions& options);
 void prepare_outputs(const TrainOptions& options, const TrainFlags& flags, const LabelledData& data,
                      int workers);
 
-// Prints the result of training on standard output, and writes the report that the flags ask for.
-void publish(const TrainReport& report, const TrainFlags& flags);
+// Prints the result of training on standard output, and writes the report that the flags ask for, with
+// what was run.
+void publish(TrainReport report, const TrainOptions& options, const TrainFlags& flags,
+             const LabelledData& data, int workers);
 
 }  // namespace actorflow

@@ -48,11 +48,12 @@ std::FILE* progress_output(const TrainFlags& flags, bool is_chief) {
 }
 
 int work(Server& server, const LabelledData& data, const TrainOptions& options, const TrainFlags& flags,
-         bool is_chief, const Interrupts& interrupts) {
-  Progress progress(progress_output(flags, is_chief));
-  const auto report = train_replica(server, data, options, interrupts.requested(), &progress);
-  if (report) publish(*report, flags);
-  return interrupts.requested() && !report ? interrupted_run : success;
+         const TaskConfig& config, const Interrupts& interrupts) {
+  Progress progress(progress_output(flags, config.is_chief()));
+  auto report = train_replica(server, data, options, interrupts.requested(), &progress);
+  if (!report) return interrupts.requested() ? interrupted_run : success;
+  publish(std::move(*report), options, flags, data, config.num_replicas());
+  return success;
 }
 
 int evaluate(const LabelledData& data, const TrainOptions& options, const Interrupts& interrupts) {
@@ -92,9 +93,9 @@ int run_elastic_task(const TrainTaskFlags& flags, TrainOptions options, Interrup
   ElasticTask task(std::move(server));
   interrupts.on_overdue([&task] { task.stop("interrupted"); });
   Progress progress(progress_output(flags.train, true));
-  const auto report = train_elastic(task, data, options, interrupts.requested(), &progress);
+  auto report = train_elastic(task, data, options, interrupts.requested(), &progress);
   interrupts.on_overdue(nullptr);
-  if (report) publish(*report, flags.train);
+  if (report) publish(std::move(*report), options, flags.train, data, workers);
   return success;  // also after an interrupt: the others go on
 }
 
@@ -129,7 +130,7 @@ int run_train_task(const TrainTaskFlags& flags) {
   Server server(server_options(flags, config, options));
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
   const int status = serves ? serve(server, options, interrupts)
-                            : work(server, data, options, flags.train, config.is_chief(), interrupts);
+                            : work(server, data, options, flags.train, config, interrupts);
   interrupts.on_overdue(nullptr);
   return status;
 }

@@ -24,9 +24,10 @@ int run_program_of_jobs(const std::vector<std::string>& arguments) {
   for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   execv(path.c_str(), argv.data());
-  throw UsageError(
-      fmt::format("'{}' cannot be run: {}; give the name of a program of jobs that lies in '{}'", path,
-                  std::strerror(errno), folder.string()));
+  throw UsageError(fmt::format(
+      "'{}' cannot be run: {}; expected the name of a program of jobs that lies there (cmake "
+      "--build build --target programs builds the project's)",
+      path, std::strerror(errno)));
 }
 
 }  // namespace

@@ -52,10 +52,10 @@ int run_here(const TrainCommand& command) {
   const LabelledData data = flags.load(options, tasks.workers);
   prepare_outputs(options, flags, data, tasks.workers);
   Progress progress(flags.report == "-" ? stderr : stdout);
-  const auto report = train_locally(tasks.ps, tasks.workers, data, options, interrupts.requested(),
-                                    &progress, [&](auto end) { interrupts.on_overdue(std::move(end)); });
+  auto report = train_locally(tasks.ps, tasks.workers, data, options, interrupts.requested(), &progress,
+                              [&](auto end) { interrupts.on_overdue(std::move(end)); });
   if (!report) return interrupted_run;
-  publish(*report, flags);
+  publish(std::move(*report), options, flags, data, tasks.workers);
   return success;
 }
 

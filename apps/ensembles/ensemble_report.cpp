@@ -16,7 +16,7 @@ double mean_of_members(const EnsembleScore& score) { return score.ensemble - sco
 double best_of_members(const EnsembleScore& score) { return *std::ranges::max_element(score.members); }
 
 void save_members(const std::string& folder, const EnsembleReport& report) {
-  BarChart chart{fmt::format("Members and their vote: {}, {}", report.data, report.method),
+  BarChart chart{fmt::format("Members and their vote: {}, {}", report.run.data, report.run.method),
                  "accuracy on the test examples"};
   double least = report.test.ensemble;
   for (std::size_t i = 0; i < report.members.size(); ++i) {
@@ -35,24 +35,44 @@ void save_losses(const std::string& folder, const std::vector<History>& historie
   save_plot(folder, "loss", to_svg(chart));
 }
 
+// Of members that were loaded nobody knows here how they were trained.
+JsonMembers members_of(const EnsembleRun& run) {
+  JsonMembers json{{"version", ACTORFLOW_VERSION},
+                   {"data", run.data},
+                   {"path", run.path},
+                   {"model", run.model},
+                   {"settings", run.settings},
+                   {"method", run.method},
+                   {"method_settings", run.method_settings},
+                   {"vote", run.vote},
+                   {"weights", run.weights},
+                   {"seed", run.seed}};
+  if (!run.loaded.empty()) {
+    json.emplace_back("loaded", run.loaded);
+    return json;
+  }
+  json.emplace_back("epochs", run.epochs);
+  json.emplace_back("batch_size", run.batch_size);
+  json.emplace_back("learning_rate", run.learning_rate);
+  return json;
+}
+
 }  // namespace
 
 std::string to_json(const EnsembleReport& report) {
   const std::vector<std::int64_t> numbers(report.members.begin(), report.members.end());
-  return json_object({{"data", report.data},
-                      {"model", report.model},
-                      {"method", report.method},
-                      {"vote", report.vote},
-                      {"members", numbers},
-                      {"metric", report.test.metric},
-                      {"member_scores", report.test.members},
-                      {"member_train_losses", report.train_losses},
-                      {"mean_of_members", mean_of_members(report.test)},
-                      {"best_member", best_of_members(report.test)},
-                      {"ensemble", report.test.ensemble},
-                      {"gain", report.test.gain()},
-                      {"out_of_bag", report.out_of_bag.value_or(NAN)},
-                      {"train_seconds", report.train_seconds}});
+  JsonMembers json = members_of(report.run);
+  json.insert(json.end(), {{"members", numbers},
+                           {"metric", report.test.metric},
+                           {"member_scores", report.test.members},
+                           {"member_train_losses", report.train_losses},
+                           {"mean_of_members", mean_of_members(report.test)},
+                           {"best_member", best_of_members(report.test)},
+                           {"ensemble", report.test.ensemble},
+                           {"gain", report.test.gain()},
+                           {"out_of_bag", report.out_of_bag.value_or(NAN)},
+                           {"train_seconds", report.train_seconds}});
+  return json_object(json);
 }
 
 std::string to_text(const EnsembleReport& report) {
@@ -60,7 +80,8 @@ std::string to_text(const EnsembleReport& report) {
   for (std::size_t i = 0; i < report.members.size(); ++i)
     text += fmt::format("member {:<3} {:7.2f} %\n", report.members[i], 100 * report.test.members[i]);
   text += fmt::format("{:<10} {:7.2f} %, {:+.2f} over its members' mean ({}, {})\n", "ensemble",
-                      100 * report.test.ensemble, 100 * report.test.gain(), report.method, report.vote);
+                      100 * report.test.ensemble, 100 * report.test.gain(), report.run.method,
+                      report.run.vote);
   if (report.out_of_bag) text += fmt::format("out-of-bag {:7.2f} %\n", 100 * *report.out_of_bag);
   return text;
 }

@@ -1,6 +1,7 @@
 // Reports on an ensemble: as text, as JSON, and as pictures.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,8 +11,21 @@
 
 namespace actorflow {
 
+// What was run: what a reader has to know to compare it with another run, or to repeat it.
+struct EnsembleRun {
+  std::string data, path;               // "digits", and where it lies
+  std::string model, settings;          // "mlp", "hidden=64"
+  std::string method, method_settings;  // "bagging", "max_samples=0.5"
+  std::string vote;
+  std::vector<double> weights;  // of the votes; none: all the same
+  std::int64_t seed = 0;
+  std::string loaded;  // the folder of saved members; the rest is of members trained here
+  std::int64_t epochs = 0, batch_size = 0;
+  double learning_rate = 0;
+};
+
 struct EnsembleReport {
-  std::string data, model, method, vote;
+  EnsembleRun run;
   std::vector<int> members;          // their numbers
   EnsembleScore test;                // on the test examples
   std::vector<double> train_losses;  // of the members' last epochs
@@ -19,7 +33,8 @@ struct EnsembleReport {
   double train_seconds = 0;
 };
 
-// One JSON object: the fields, with "mean_of_members", "best_member" and "gain".
+// One JSON object: the fields, first the version of the program and those of `run`, with
+// "mean_of_members", "best_member" and "gain".
 std::string to_json(const EnsembleReport& report);
 // A few lines for people.
 std::string to_text(const EnsembleReport& report);

@@ -214,13 +214,21 @@ void ClassifierProgram::finish(Session& session) {
                         answers_on(session, model_, data_));
 }
 
+double examples_of_step(const TrainOptions& options, int workers) {
+  return static_cast<double>(options.batch_size * (is_synchronous(options.strategy) ? workers : 1));
+}
+
 }  // namespace
 
 std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainOptions& options,
                               int workers) {
-  const auto per_step =
-      static_cast<double>(options.batch_size * (is_synchronous(options.strategy) ? workers : 1));
-  return std::max<std::int64_t>(1, std::llround(epochs * static_cast<double>(examples) / per_step));
+  const double steps = epochs * static_cast<double>(examples) / examples_of_step(options, workers);
+  return std::max<std::int64_t>(1, std::llround(steps));
+}
+
+double epochs_of_steps(std::int64_t steps, std::int64_t examples, const TrainOptions& options,
+                       int workers) {
+  return static_cast<double>(steps) * examples_of_step(options, workers) / static_cast<double>(examples);
 }
 
 std::optional<TrainReport> train_replica(Server& server, const LabelledData& data,

@@ -43,6 +43,9 @@ struct TrainOptions : ReplicaOptions {
 // asynchronous one a batch of one worker.
 std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainOptions& options,
                               int workers);
+// Passes over `examples` in that many global steps.
+double epochs_of_steps(std::int64_t steps, std::int64_t examples, const TrainOptions& options,
+                       int workers);
 
 // run_replica() with this program. Returns the report at the chief, and nothing at other replicas, if
 // training was complete before it began, or if `interrupted` became true. `progress` may be null.

@@ -1,5 +1,6 @@
 #include "schema/environment/host_list.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 
@@ -9,9 +10,23 @@ namespace actorflow {
 namespace {
 
 constexpr std::size_t most_hosts = 100'000;
+// In one name: racks, chassis and nodes take three.
+constexpr std::ptrdiff_t most_brackets = 16;
+constexpr std::size_t most_shown = 200;
+
+std::string shown(std::string_view text) {
+  return "'" + std::string(text.substr(0, most_shown)) + (text.size() > most_shown ? "...'" : "'");
+}
 
 [[noreturn]] void complain(std::string_view list) {
-  throw invalid_argument("'" + std::string(list) + "' is no list of hosts");
+  throw invalid_argument(shown(list) + " is no list of hosts");
+}
+
+void expect_few_brackets(std::string_view entry) {
+  if (const auto brackets = std::ranges::count(entry, '['); brackets > most_brackets)
+    throw invalid_argument("a list of hosts: expected at most " + std::to_string(most_brackets) +
+                           " brackets in a name, got " + std::to_string(brackets) + " in " +
+                           shown(entry));
 }
 
 // The text up to a comma that is in no bracket; cuts it off the front.
@@ -73,8 +88,11 @@ void add_hosts(std::string_view list, std::string_view entry, const std::string&
 std::vector<std::string> all_hosts(std::string_view list) {
   if (list.empty() || list.ends_with(',')) complain(list);
   std::vector<std::string> hosts;
-  for (std::string_view rest = list; !rest.empty();)
-    add_hosts(list, take_entry(rest), "", most_hosts, hosts);
+  for (std::string_view rest = list; !rest.empty();) {
+    const std::string_view entry = take_entry(rest);
+    expect_few_brackets(entry);
+    add_hosts(list, entry, "", most_hosts, hosts);
+  }
   return hosts;
 }
 

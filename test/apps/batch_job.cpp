@@ -1,13 +1,17 @@
 // The batch file of `actorflow launch --to slurm` as Slurm begins it again: after a lost rank, and after
 // a more important job.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "apps/launch/deploy/deploy_command.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/slurm.h"
+#include "test/support/hang_limit.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -57,11 +61,43 @@ struct BatchJob {
   Process follow(const std::string& first_line) const {
     return Process({"/usr/bin/tail", "--lines=" + first_line, "--retry", "--follow=name", log});
   }
-  // Slurm lets a job that begins again wait for two minutes.
+  // Slurm lets a job that begins again wait for two minutes. It has its reason: slurmd refuses a
+  // credential that is not of a later second than the end of the previous run, and Slurm then ends the
+  // job ("Job credential revoked"). So the job begins in the next second, which is named only once:
+  // named again and again it would never come.
   void begin_at_once() const {
-    run({"/bin/sh", "-c",
-         "until [ \"$(squeue --noheader --format=%T)\" = RUNNING ]; do "
-         "scontrol update JobId=1 StartTime=now; sleep 0.2; done"});
+    wait_until_it_is("PENDING");
+    run({"/usr/bin/scontrol", "update", "JobId=1", "StartTime=now+1"});
+    wait_until_it_is("RUNNING");
+  }
+
+  void expect(Process& shown, const std::string& text) const {
+    BOOST_REQUIRE_MESSAGE(shown.prints(text), "'" << text << "' is not in:\n"
+                                                  << shown.output() << state());
+  }
+
+ private:
+  static constexpr auto ended_states = {"CANCELLED\n", "COMPLETED\n", "FAILED\n", "NODE_FAIL\n"};
+
+  std::string output_of(std::vector<std::string> command) const {
+    const auto process = slurm.start(std::move(command));
+    process->wait();
+    return process->output();
+  }
+  // What Slurm knows of the job, and what it has done with it.
+  std::string state() const {
+    return output_of({"/usr/bin/scontrol", "show", "job", "1"}) +
+           output_of({"/bin/grep", "JobId=1", slurm.file("slurmctld.log")});
+  }
+  void wait_until_it_is(const std::string& wanted) const {
+    const auto end = std::chrono::steady_clock::now() + hang_limit;
+    std::string now;
+    do {
+      now = output_of({"/usr/bin/squeue", "--noheader", "--states=all", "--format=%T", "--jobs=1"});
+      if (now == wanted + "\n") return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    } while (std::ranges::count(ended_states, now) == 0 && std::chrono::steady_clock::now() < end);
+    BOOST_FAIL("the job is not " << wanted << " but " << now << state());
   }
 };
 
@@ -78,21 +114,21 @@ BOOST_AUTO_TEST_SUITE(batch_job, *boost::unit_test::precondition(has_slurm))
 BOOST_FIXTURE_TEST_CASE(it_goes_on_from_its_checkpoints_after_a_lost_rank_and_when_it_gives_way,
                         BatchJob) {
   Process first = follow("+1");
-  BOOST_REQUIRE(first.prints("/step-200."));
+  expect(first, "/step-200.");
   kill(number_after(first.output(), "rank 1 is process "), SIGKILL);
-  BOOST_REQUIRE(first.prints("status 137: to be started again from the newest checkpoint"));
-  BOOST_REQUIRE(first.prints("DUE TO JOB REQUEUE"));
+  expect(first, "status 137: to be started again from the newest checkpoint");
+  expect(first, "DUE TO JOB REQUEUE");
   begin_at_once();
-  BOOST_REQUIRE(first.prints("info restored step "));
+  expect(first, "info restored step ");
   const int step = number_after(first.output(), "info restored step ");
   BOOST_TEST(step >= 200);
 
   Process second = follow("0");
-  BOOST_REQUIRE(second.prints("info saved "));
+  expect(second, "info saved ");
   run({"/usr/bin/scontrol", "requeue", "1"});  // as Slurm does it for a more important job
-  BOOST_REQUIRE(second.prints("the chief was interrupted"));
+  expect(second, "the chief was interrupted");
   begin_at_once();
-  BOOST_REQUIRE(second.prints("info restored step "));
+  expect(second, "info restored step ");
   BOOST_TEST(number_after(second.output(), "info restored step ") > step);
 }
 

@@ -140,6 +140,13 @@ BOOST_AUTO_TEST_CASE(digits_with_a_report_pictures_checkpoints_and_a_model) {
                                 "--save", folder.file("saved"), "--export", folder.file("onnx")});
   BOOST_TEST(said.find("over its members' mean (full_data, soft)") != std::string::npos, said);
   const Json report = Json::parse(read_file(folder.file("report.json")));
+  BOOST_TEST(report["model"] == "mlp");
+  BOOST_TEST(report["settings"] == "hidden=64");
+  BOOST_TEST(report["epochs"] == 5);
+  BOOST_TEST(report["batch_size"] == 64);
+  BOOST_TEST(report["seed"] == 1);
+  BOOST_TEST(report["learning_rate"] == 0.005);
+  BOOST_TEST(report["path"].get<std::string>().ends_with("/digits"));
   BOOST_TEST(report["members"].size() == 4u);
   BOOST_TEST(report["member_scores"].size() == 4u);
   BOOST_TEST(report["ensemble"].get<double>() > 0.85);
@@ -282,7 +289,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
     BOOST_TEST(process.output().find("stage 1") == std::string::npos, process.output());
   };
   expect({"digits", "--method", "boosting"}, "--method: expected one of bagging, full_data, snapshot");
-  expect({"digits", "--members", "1"}, "expected 2 members or more, got 1");
+  expect({"digits", "--members", "1"}, "--members: expected 2 or more, got 1");
   expect({"digits", "--members", "0"}, "--members: expected 2 or more, got 0");
   expect({"digits", "--epochs", "0"}, "--epochs: expected 1 or more, got 0");
   expect({"digits", "--batch_size", "0"}, "--batch_size: expected 1 or more, got 0");

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "test/apps/support/ports.h"
 #include "test/apps/support/trainers.h"
@@ -141,6 +142,13 @@ BOOST_AUTO_TEST_CASE(where_variables_are_does_not_change_what_is_learnt) {
   BOOST_TEST(hash("round_robin") == hash("greedy"));
 }
 
+BOOST_AUTO_TEST_CASE(a_program_of_jobs_that_is_not_built_is_named_with_the_command_that_builds_it) {
+  Process process({"actorflow", "job", "no_such_job"});
+  BOOST_TEST(process.wait() == 2);
+  BOOST_TEST(contains(process.output(), "/no_such_job' cannot be run"));
+  BOOST_TEST(contains(process.output(), "cmake --build build --target programs"));
+}
+
 BOOST_AUTO_TEST_CASE(help_explains_every_flag) {
   const std::string help = output_of({"actorflow", "help", "train", "mnist"});
   for (const char* flag :
@@ -169,6 +177,28 @@ BOOST_AUTO_TEST_CASE(a_report_has_every_key) {
     BOOST_TEST(!report_value(report, key).empty());
   BOOST_TEST(report_value(report, "mode") == "\"async\"");
   BOOST_TEST(std::stoi(report_value(report, "global_step")) >= 20);
+}
+
+BOOST_AUTO_TEST_CASE(a_report_says_what_was_run) {
+  const std::string report =
+      train_in_one_process({"--train-steps=50", "--ps=1", "--workers=3", "--batch-size=400", "--seed=7",
+                            "--hidden=8", "--precision=tf32"});
+  const std::pair<const char*, const char*> expected[] = {{"model", "\"mlp\""},
+                                                          {"settings", "\"hidden=8\""},
+                                                          {"strategy", "\"parameter_server\""},
+                                                          {"precision", "\"tf32\""},
+                                                          {"device", "\"cpu\""},
+                                                          {"workers", "3"},
+                                                          {"batch_size", "400"},
+                                                          {"train_steps", "50"},
+                                                          {"epochs", "1.0"},
+                                                          {"seed", "7"}};
+  for (const auto& [key, value] : expected) BOOST_TEST(report_value(report, key) == value, key);
+  BOOST_TEST(contains(report_value(report, "data"), "/mnist"));
+  BOOST_TEST(contains(output_of({"actorflow", "version"}),
+                      nlohmann::json::parse(report)["version"].get<std::string>()));
+  for (const char* flag : {"--hidden=8", "--precision=tf32", "--batch-size=400"})
+    BOOST_TEST(contains(report_value(report, "flags"), flag), flag);
 }
 
 BOOST_AUTO_TEST_CASE(every_optimizer_trains) {

@@ -9,7 +9,20 @@ using namespace actorflow;
 BOOST_AUTO_TEST_SUITE(round_trips)
 
 BOOST_AUTO_TEST_CASE(a_report_as_json) {
-  const TrainReport report{.test_accuracy = 1,
+  const TrainReport report{.run = {.version = "1.0.0",
+                                   .data = "/data/mnist",
+                                   .model = "mlp",
+                                   .settings = "hidden=64",
+                                   .strategy = "multi_worker",
+                                   .precision = "bf16",
+                                   .device = "gpu:0",
+                                   .workers = 3,
+                                   .batch_size = 64,
+                                   .train_steps = 1LL << 40,
+                                   .epochs = 0.1,
+                                   .seed = 7,
+                                   .flags = {"--hidden=64", "--seed=7"}},
+                           .test_accuracy = 1,
                            .loss = 0.1,
                            .global_step = 1LL << 40,
                            .examples_per_second = 1e9,
@@ -22,6 +35,7 @@ BOOST_AUTO_TEST_CASE(a_report_as_json) {
                            .uneven_updates = 2,
                            .weights_hash = 0xFEDC'BA98'7654'3210};
   BOOST_TEST((parse_report(to_json(report)) == report));
+  BOOST_TEST((parse_report(to_json({})) == TrainReport{}));
 }
 
 BOOST_AUTO_TEST_CASE(another_report_is_refused) {
@@ -32,7 +46,7 @@ BOOST_AUTO_TEST_CASE(another_report_is_refused) {
   };
   refused("", "no JSON object");
   refused("[1]", "expected a JSON object");
-  refused("{}", "without 'test_accuracy'");
+  refused("{}", "without 'version'");
   std::string text = to_json({});
   refused(text.replace(text.find("\"global_step\": 0"), 16, "\"global_step\": \"0\""),
           "another 'global_step'");

@@ -155,6 +155,10 @@ BOOST_AUTO_TEST_CASE(all_machines_of_slurms_lists) {
                             "a[1-]", "a[1,]x,", "a[0-999999]", "a[0-999][0-999]", "a[0-99999,7]",
                             "a[0-18446744073709551615]", "a[0-9][0-10000]", "a[0-99999],b"})
     BOOST_CHECK_EXCEPTION(all_hosts(wrong), Error, says("is no list of hosts"));
+  std::string deep = "a,n";
+  for (int i = 0; i < 50'000; ++i) deep += "[1]";
+  BOOST_CHECK_EXCEPTION(all_hosts(deep), Error,
+                        says("expected at most 16 brackets in a name, got 50000 in 'n[1][1]"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

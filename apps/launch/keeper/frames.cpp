@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::size_t length_bytes = 4;
 constexpr std::size_t most_bytes = 64 << 20;
+constexpr std::size_t most_greeting = 512;
+static_assert(most_greeting > FrameReader::frames_begin.size());
 
 void add_length(std::string& bytes, std::size_t length) {
   if (length > most_bytes) throw Error(Code::resource_exhausted, "a frame is above 64 MiB");
@@ -62,8 +64,8 @@ void FrameReader::add(std::string_view bytes) {
   begun_ = begin != bytes_.npos;
   if (begun_)
     bytes_.erase(0, begin + frames_begin.size());
-  else if (bytes_.size() > frames_begin.size())
-    bytes_.erase(0, bytes_.size() - frames_begin.size());
+  else if (bytes_.size() > most_greeting)
+    bytes_.erase(0, bytes_.size() - most_greeting);
 }
 
 std::optional<Frame> FrameReader::next() {

@@ -53,6 +53,9 @@ class FrameReader {
   void add(std::string_view bytes);
   // The next whole frame. Throws data_loss if the bytes are none.
   std::optional<Frame> next();
+  // What was printed where the first frame was expected, the last 512 bytes of it; "" once that frame
+  // has come.
+  std::string greeting() const { return begun_ ? "" : bytes_; }
 
  private:
   std::string bytes_;

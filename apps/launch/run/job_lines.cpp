@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
 
 #include "dataflow/values/error.h"
 
@@ -46,11 +47,17 @@ std::string tasks_of_host(const std::vector<LaunchedTask>& tasks, int host) {
 }
 
 std::string lost_words(const std::string& words) {
-  if (words.empty()) return "its keeper has ended without a word";
-  const bool is_missing =
-      words.find("not found") != words.npos || words.find("No such file") != words.npos;
-  return words +
-         (is_missing ? "; install the same actorflow there, or say with --actorflow where it is" : "");
+  if (words.empty())
+    return "its keeper has ended without a word; by ssh, see whether `ssh HOST true` succeeds: an "
+           "account "
+           "may have no login shell";
+  const auto say = [&words](std::string_view what) { return words.find(what) != words.npos; };
+  // Debian's nologin.
+  if (say("account is currently not available"))
+    return words + " It has no login shell; name another one, as user@host";
+  if (say("not found") || say("No such file"))
+    return words + "; install the same actorflow there, or say with --actorflow where it is";
+  return words;
 }
 
 std::string waiting_words(const std::vector<std::string>& whom, const std::string& what) {

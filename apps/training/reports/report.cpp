@@ -10,6 +10,8 @@
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "dataflow/values/error.h"
 #include "schema/json.h"
@@ -18,9 +20,27 @@ namespace actorflow {
 
 namespace {
 
+template <class Run, class Field>
+void each_field_of_run(Run& run, const Field& field) {
+  field("version", run.version);
+  field("data", run.data);
+  field("model", run.model);
+  field("settings", run.settings);
+  field("strategy", run.strategy);
+  field("precision", run.precision);
+  field("device", run.device);
+  field("workers", run.workers);
+  field("batch_size", run.batch_size);
+  field("train_steps", run.train_steps);
+  field("epochs", run.epochs);
+  field("seed", run.seed);
+  field("flags", run.flags);
+}
+
 // Calls `field` with the name and the value of each.
 template <class Report, class Field>
 void each_field(Report& report, const Field& field) {
+  each_field_of_run(report.run, field);
   field("test_accuracy", report.test_accuracy);
   field("test_loss", report.test_loss);
   field("loss", report.loss);
@@ -44,6 +64,11 @@ JsonValue json_of(const Value& value) {
 
 void read_from(const JsonValue& json, std::uint64_t& hash) {
   hash = std::stoull(std::get<std::string>(json), nullptr, 16);
+}
+void read_from(const JsonValue& json, std::vector<std::string>& texts) {
+  const auto* numbers = std::get_if<std::vector<std::int64_t>>(&json);  // of an empty list, too
+  texts = numbers && numbers->empty() ? std::vector<std::string>{}
+                                      : std::get<std::vector<std::string>>(json);
 }
 template <class Value>
 void read_from(const JsonValue& json, Value& value) {

@@ -7,7 +7,26 @@
 
 namespace actorflow {
 
+// What was run: what a reader has to know to compare it with another run, or to repeat it.
+struct RunDescription {
+  std::string version;          // of the program
+  std::string data;             // the path
+  std::string model, settings;  // "mlp", "hidden=128"
+  std::string strategy;         // as --strategy names it
+  std::string precision;        // of products
+  std::string device;           // of each worker: "cpu", "gpu:0"
+  std::int64_t workers = 0;
+  std::int64_t batch_size = 0;  // examples of one worker's step
+  std::int64_t train_steps = 0;
+  double epochs = 0;  // passes over the data in these steps
+  std::int64_t seed = 0;
+  std::vector<std::string> flags;  // those that differ from their default
+
+  bool operator==(const RunDescription&) const = default;
+};
+
 struct TrainReport {
+  RunDescription run{};
   double test_accuracy = 0;  // share of the labels to test on
   double test_loss = 0;      // their mean loss
   double loss = 0;           // mean of the chief's last 100 batches
@@ -27,7 +46,7 @@ struct TrainReport {
   bool operator==(const TrainReport&) const = default;
 };
 
-// One JSON object, keys as the fields; the hash as 16 hexadecimal digits.
+// One JSON object, keys as the fields, first those of `run`; the hash as 16 hexadecimal digits.
 std::string to_json(const TrainReport& report);
 // The inverse. Throws data_loss that names the unexpected part.
 TrainReport parse_report(const std::string& json);

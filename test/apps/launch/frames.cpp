@@ -40,6 +40,16 @@ BOOST_AUTO_TEST_CASE(what_a_login_shell_prints_first_is_skipped) {
   reader.add(begin.substr(0, 5));
   reader.add(begin.substr(5) + encode({"hello", "1"}));
   BOOST_TEST((reader.next() == Frame{"hello", "1"}));
+  BOOST_TEST(reader.greeting() == "");
+}
+
+BOOST_AUTO_TEST_CASE(what_came_in_place_of_a_keeper_can_be_shown) {
+  FrameReader reader(true);
+  reader.add("This account ");
+  reader.add("is closed\n");
+  BOOST_TEST(reader.greeting() == "This account is closed\n");
+  reader.add(std::string(100'000, 'x'));
+  BOOST_TEST(reader.greeting() == std::string(512, 'x'));
 }
 
 BOOST_AUTO_TEST_CASE(bytes_that_are_no_frames_are_refused) {

@@ -83,6 +83,22 @@ BOOST_FIXTURE_TEST_CASE(a_host_without_actorflow_says_so, Machines) {
   expect(job.output(), "install the same actorflow there, or say with --actorflow where it is");
 }
 
+// As an account whose shell is nologin answers whatever it is told to run, on standard output.
+BOOST_FIXTURE_TEST_CASE(an_account_without_a_login_shell_is_told_from_a_host_without_actorflow,
+                        Machines) {
+  Folder folder;
+  const std::string nologin = folder.file("nologin");
+  write_file(nologin, "#!/bin/sh\necho 'This account is currently not available.'\nexit 1\n");
+  chmod(nologin.c_str(), 0755);
+  auto all = flags("127.0.0.2", "1");
+  all.insert(all.end(), {"--actorflow", nologin});
+  Launched job(all, {"/bin/true"});
+  BOOST_TEST(job.wait() == 1);
+  expect(job.output(),
+         "127.0.0.2: This account is currently not available. It has no login shell; name another one, "
+         "as user@host");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_host_with_another_version_is_refused, Machines) {
   Folder folder;
   const std::string other = folder.file("actorflow");
