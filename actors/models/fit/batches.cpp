@@ -49,6 +49,17 @@ std::int64_t check_batch_size(std::int64_t batch_size) {
   return batch_size;
 }
 
+std::int64_t check_steps(std::string_view caller, std::int64_t steps) {
+  if (steps < 0)
+    throw invalid_argument(
+        fmt::format("{}: expected 0 steps, for all batches, or more, got {}", caller, steps));
+  return steps;
+}
+
+Dataset first_batches(const Dataset& examples, std::int64_t batch_size, std::int64_t steps) {
+  return steps == 0 ? examples : examples.take(steps * batch_size);
+}
+
 Tuple rows_of_shard(const Tuple& batch, std::int64_t shards, std::int64_t shard) {
   const std::int64_t rows = rows_of(batch);
   RowStacker own((rows - shard + shards - 1) / shards);
@@ -68,6 +79,9 @@ FitBatches::FitBatches(const Server& server, const TrainingData& data, const Bat
         fmt::format("a batch of {} examples is larger than the data, which have {}; choose a batch size "
                     "of at most that",
                     options_.batch_size, *size_));
+  if (options_.first_steps == 0) return;
+  elements_ = first_batches(elements_, options_.batch_size, options_.first_steps);
+  if (size_) size_ = std::min(*size_, options_.first_steps * options_.batch_size);
 }
 
 std::optional<std::int64_t> FitBatches::steps() const {
