@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(weights_of_classes_that_make_no_sense_are_refused) {
   expect_refused(quiet({.batch_size = 1, .class_weight = {{1, std::nan("")}}}), "that of class 1 is nan",
                  data);
   const Tensor x = Tensor::zeros(DType::float32, {2, 2});
-  expect_refused(two, "needs a label that is a class number",
+  expect_refused(two, "needs labels that are class numbers",
                  {x, Tensor::zeros(DType::float32, {2, 2, 2})}, [] {
                    Model model = sequential(input({2}), {constant_layer(0), reshape({1, 2})});
                    model.compile({.loss = mean_squared_error(), .optimizer = Sgd{0}});

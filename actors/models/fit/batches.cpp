@@ -137,18 +137,20 @@ std::int64_t FitBatches::examples_of_epoch() const {
 }
 
 Dataset FitBatches::batches_of(const Dataset& examples, std::int64_t first) const {
+  const auto changed = [this](const Dataset& batches) {
+    return (options_.change ? batches.map(options_.change) : batches).prefetch(2 * options_.parts);
+  };
   if (options_.batch_size % options_.shards != 0)
-    return examples.batch(options_.batch_size)
-        .skip(first)
-        .map([shards = options_.shards, shard = options_.shard](const Tuple& batch) {
-          return rows_of_shard(batch, shards, shard);
-        })
-        .prefetch(2);
+    return changed(examples.batch(options_.batch_size)
+                       .skip(first)
+                       .map([shards = options_.shards, shard = options_.shard](const Tuple& batch) {
+                         return rows_of_shard(batch, shards, shard);
+                       }));
   const Dataset own = options_.shards > 1 ? examples.shard(options_.shards, options_.shard) : examples;
   Dataset batches = own.batch(options_.batch_size / options_.shards / options_.parts);
   if (first > 0) batches = batches.skip(first * options_.parts);
   if (options_.stride > 1) batches = batches.shard(options_.stride, 0);
-  return batches.prefetch(2 * options_.parts);
+  return changed(batches);
 }
 
 void FitBatches::begin_epoch(int epoch, std::int64_t batch) {

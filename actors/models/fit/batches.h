@@ -43,6 +43,7 @@ struct BatchesOptions {
   // The micro-batches of a batch, or of a replica's part of it. REQUIRES: they divide it, and `stride`
   // is 1 if there are several.
   std::int64_t parts = 1;
+  Dataset::Map change{};  // of a batch, or of a part; also of an empty tuple. None: as it is
 };
 
 // Rows number `shard`, `shard` + `shards`, ... of a batch; an empty tuple if there are none.

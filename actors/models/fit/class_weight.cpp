@@ -5,47 +5,49 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <optional>
-#include <utility>
+#include <vector>
 
 #include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
 
-// The class of a label whose elements are of one of these types; none of another label.
-template <class... T>
-std::optional<std::int64_t> class_in(const Tensor& label) {
-  std::optional<std::int64_t> number;
+// Calls the function with the classes of a batch's labels, if these are of one of these types.
+template <class... T, class Function>
+bool for_each_class(const Tensor& labels, const Function& function) {
+  const std::int64_t rows = labels.shape()[0];
   const auto read = [&]<class Type>(Type) {
-    if (label.dtype() != dtype_of<Type>) return;
-    const auto values = label.values<Type>();
-    number = values.size() == 1 ? std::llround(static_cast<double>(values[0]))
-                                : std::ranges::max_element(values) - values.begin();
+    if (labels.dtype() != dtype_of<Type>) return false;
+    const auto values = labels.values<Type>();
+    const auto width = values.size() / static_cast<std::size_t>(rows);
+    for (std::size_t first = 0; first < values.size(); first += width) {
+      const auto label = values.subspan(first, width);
+      function(width == 1 ? std::llround(static_cast<double>(label[0]))
+                          : std::ranges::max_element(label) - label.begin());
+    }
+    return true;
   };
-  if (label.elements() > 0 && label.shape().rank() <= 1) (read(T{}), ...);
-  return number;
+  return (read(T{}) || ...);
 }
 
-std::int64_t class_of(const Tensor& label) {
-  const auto number = class_in<std::int32_t, std::int64_t, std::uint8_t, float, double>(label);
-  if (!number)
+Tensor weights_of(const Tensor& labels, const ClassWeight& weights) {
+  std::vector<float> chosen;
+  const auto choose = [&](std::int64_t number) {
+    const auto found = weights.find(number);
+    if (found == weights.end())
+      throw invalid_argument(
+          fmt::format("fit: an example is of class {}, but class_weight is of the classes {}; give each "
+                      "class a weight, such as 1",
+                      number, describe(weights)));
+    chosen.push_back(static_cast<float>(found->second));
+  };
+  if (labels.shape().rank() > 2 || labels.elements() == 0 ||
+      !for_each_class<std::int32_t, std::int64_t, std::uint8_t, float, double>(labels, choose))
     throw invalid_argument(
-        fmt::format("fit: class_weight needs a label that is a class number, or has a number for each "
-                    "class, got {}",
-                    label.describe()));
-  return *number;
-}
-
-float weight_of(const Tensor& label, const ClassWeight& weights) {
-  const std::int64_t number = class_of(label);
-  const auto found = weights.find(number);
-  if (found == weights.end())
-    throw invalid_argument(
-        fmt::format("fit: an example is of class {}, but class_weight is of the classes {}; give each "
-                    "class a weight, such as 1",
-                    number, describe(weights)));
-  return static_cast<float>(found->second);
+        fmt::format("fit: class_weight needs labels that are class numbers, or have a number for each "
+                    "class, but those of a batch are {}",
+                    labels.describe()));
+  return Tensor::of<float>({std::ssize(chosen)}, chosen);
 }
 
 }  // namespace
@@ -66,12 +68,12 @@ void check_class_weight(const ClassWeight& weights, const CompileOptions& option
           "fit: expected class weights of 0 or more, but that of class {} is {}", number, weight));
 }
 
-TrainingData weighted_by_class(const TrainingData& data, const ClassWeight& weights) {
-  if (weights.empty()) return data;
-  return data.map([weights](Tuple example) {
-    example.push_back(Tensor::scalar(weight_of(example.back(), weights)));
-    return example;
-  });
+Dataset::Map weighting(const ClassWeight& weights) {
+  if (weights.empty()) return {};
+  return [weights](Tuple batch) {
+    if (!batch.empty()) batch.push_back(weights_of(batch.back(), weights));
+    return batch;
+  };
 }
 
 std::string describe(const ClassWeight& weights) {

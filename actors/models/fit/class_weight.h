@@ -13,10 +13,10 @@ namespace actorflow {
 // weights of their own.
 void check_class_weight(const ClassWeight& weights, const CompileOptions& options, std::size_t outputs);
 
-// The examples, each with the weight of its class at its end. The class is its label, rounded, or, of
-// a label of several elements, the number of the largest. Reading throws invalid_argument for a class
-// that has no weight. Without weights the examples are as they were.
-TrainingData weighted_by_class(const TrainingData& data, const ClassWeight& weights);
+// What adds to a batch of examples, or none, the weights of their classes, float32 [batch]; empty
+// without weights. A class is a label, rounded, or, of a label of several elements, the number of the
+// largest. Throws invalid_argument for a class that has no weight.
+Dataset::Map weighting(const ClassWeight& weights);
 
 // For people: "0: 1, 1: 2.5"; "none".
 std::string describe(const ClassWeight& weights);

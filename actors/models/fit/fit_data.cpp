@@ -75,7 +75,8 @@ BatchesOptions batches_of(const FitOptions& options, std::uint64_t seed) {
   return {.batch_size = options.batch_size,
           .shuffle = options.shuffle,
           .seed = seed,
-          .steps_per_epoch = options.steps_per_epoch};
+          .steps_per_epoch = options.steps_per_epoch,
+          .change = weighting(options.class_weight)};
 }
 
 std::vector<std::string> names_measured(const FitOptions& options, const std::vector<Metric>& metrics) {
@@ -88,7 +89,7 @@ std::vector<std::string> names_measured(const FitOptions& options, const std::ve
 
 FitData::FitData(const Server& server, const TrainingData& data, const FitOptions& options,
                  BatchesOptions shape)
-    : training(server, weighted_by_class(data, options.class_weight),
+    : training(server, data,
                [&] {
                  shape.count = examples_for_training(data, options);
                  return shape;

@@ -21,12 +21,6 @@ TrainingData::TrainingData(const Tensor& x, const Tensor& y)
 TrainingData::TrainingData(const Tensor& x, const Tensor& y, const Tensor& sample_weights)
     : TrainingData(std::vector<Tensor>{x}, std::vector<Tensor>{y, sample_weights}) {}
 
-TrainingData TrainingData::map(Dataset::Map function) const {
-  TrainingData mapped(elements_.map(std::move(function)));
-  mapped.size_ = size_;
-  return mapped;
-}
-
 TrainingData::TrainingData(std::vector<Tensor> inputs, std::vector<Tensor> labels)
     : elements_(Dataset::tensors(joined(inputs, std::move(labels)))), size_(rows_of(inputs)) {}
 

@@ -22,9 +22,6 @@ class TrainingData {
   // The same with the weights of the examples, float32 [examples]: see CompileOptions::sample_weights.
   TrainingData(const Tensor& x, const Tensor& y, const Tensor& sample_weights);
 
-  // As many examples, each made by the function, which must be pure.
-  TrainingData map(Dataset::Map function) const;
-
   const Dataset& elements() const { return elements_; }
   // The number of examples, if it is known.
   const std::optional<std::int64_t>& size() const { return size_; }
