@@ -8,7 +8,7 @@
 #include "actors/export/onnx_export.h"
 #include "actors/input/rows.h"
 #include "actors/layers/network_builder.h"
-#include "actors/models/fit/batches.h"
+#include "actors/models/data/batches.h"
 #include "actors/models/fit/fit_loop.h"
 #include "actors/models/fit/run_fit.h"
 #include "actors/models/fit/single_batch.h"

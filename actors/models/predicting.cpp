@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "actors/input/rows.h"
-#include "actors/models/fit/batches.h"
+#include "actors/models/data/batches.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {

@@ -7,7 +7,7 @@
 #include "actors/estimator/model_dir.h"
 #include "actors/estimator/train/step_report.h"
 #include "actors/estimator/train/training.h"
-#include "actors/models/fit/batches.h"
+#include "actors/models/data/batches.h"
 #include "actors/models/fit/pipeline_plan.h"
 #include "actors/models/fit/run_fit.h"
 #include "actors/monitored/storage_error.h"

@@ -16,7 +16,7 @@
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/input/rows.h"
 #include "actors/layers/checks.h"
-#include "actors/models/fit/class_weight.h"
+#include "actors/models/data/class_weight.h"
 #include "actors/models/fit/fit_loop.h"
 #include "actors/models/fit/pipeline_plan.h"
 #include "actors/models/network/clipping.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "actors/models/fit/class_weight.h"
+#include "actors/models/data/class_weight.h"
 #include "actors/models/fit/totals.h"
 #include "dataflow/values/error.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/models/fit/batches.h"
+#include "actors/models/data/batches.h"
 #include "actors/models/model.h"
 
 namespace actorflow {

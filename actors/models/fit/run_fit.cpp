@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include "actors/models/fit/class_weight.h"
+#include "actors/models/data/class_weight.h"
 #include "actors/models/fit/cluster_fit.h"
 #include "actors/models/fit/fit_loop.h"
 #include "actors/models/fit/pipeline_plan.h"

@@ -1,7 +1,7 @@
 #include "actors/models/fit/single_batch.h"
 
 #include "actors/input/rows.h"
-#include "actors/models/fit/batches.h"
+#include "actors/models/data/batches.h"
 #include "actors/models/fit/totals.h"
 #include "actors/runtime/runtime.h"
 #include "dataflow/values/error.h"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "actors/models/fit/training_data.h"
+#include "actors/models/data/training_data.h"
 #include "actors/models/network/compile_options.h"
 
 namespace actorflow {

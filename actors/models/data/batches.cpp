@@ -1,4 +1,4 @@
-#include "actors/models/fit/batches.h"
+#include "actors/models/data/batches.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

@@ -1,4 +1,4 @@
-#include "actors/models/fit/class_weight.h"
+#include "actors/models/data/class_weight.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "actors/models/fit/training_data.h"
+#include "actors/models/data/training_data.h"
 
 #include <utility>
 

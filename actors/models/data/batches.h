@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "actors/client/dataset_iterator.h"
-#include "actors/models/fit/training_data.h"
+#include "actors/models/data/training_data.h"
 #include "dataflow/graph/tensor_types.h"
 
 namespace actorflow {
