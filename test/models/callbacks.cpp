@@ -68,7 +68,7 @@ std::string text_of(const MemoryStorage& disk, const std::string& path) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::vector<std::int64_t> saved_steps(MemoryStorage& disk, const std::string& folder) {
+std::vector<std::int64_t> saved_steps(Storage& disk, const std::string& folder) {
   std::vector<std::int64_t> steps;
   for (const auto& path : list_checkpoints(disk, folder)) {
     BOOST_TEST(verify_checkpoint(disk, path).empty(), path);
@@ -195,13 +195,13 @@ BOOST_AUTO_TEST_CASE(a_threshold_is_what_the_best_has_to_beat) {
 }
 
 BOOST_AUTO_TEST_CASE(replicas_save_after_so_many_steps_of_all) {
-  MemoryStorage disk;
-  Model model = step_counter(disk);
-  FitOptions options = with({model_checkpoint("saved", {.save_freq = 3})}, 3);
+  const Folder folder;
+  Model model = step_counter();
+  FitOptions options = with({model_checkpoint(folder.path(), {.save_freq = 3})}, 3);
   options.batch_size = 2;
   options.strategy = Mirrored{2};
   model.fit(examples(4), options);
-  BOOST_TEST(saved_steps(disk, "saved") == (std::vector<std::int64_t>{6, 3}),
+  BOOST_TEST(saved_steps(posix_storage(), folder.path()) == (std::vector<std::int64_t>{6, 3}),
              boost::test_tools::per_element());
 }
 

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(weights_of_classes_that_make_no_sense_are_refused) {
                  data);
   const Tensor x = Tensor::zeros(DType::float32, {2, 2});
   expect_refused(two, "needs labels that are class numbers",
-                 {x, Tensor::zeros(DType::float32, {2, 2, 2})}, [] {
+                 {x, Tensor::zeros(DType::float32, {2, 1, 2})}, [] {
                    Model model = sequential(input({2}), {constant_layer(0), reshape({1, 2})});
                    model.compile({.loss = mean_squared_error(), .optimizer = Sgd{0}});
                    return model;
