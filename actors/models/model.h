@@ -105,8 +105,8 @@ class Model {
   Tensor predict(const Tensor& x, std::int64_t batch_size = 32);
   std::vector<Tensor> predict(const std::vector<Tensor>& inputs, std::int64_t batch_size = 32);
   // The same for the elements of a dataset: each has the model's inputs, behind which labels and a
-  // weight may follow, as in examples of training. A tensor for each output; empty if there are no
-  // elements.
+  // weight may follow, as in examples of training. A tensor for each output. Throws invalid_argument if
+  // there are no elements.
   std::vector<Tensor> predict(const Dataset& examples, const PredictOptions& options = {});
 
   // A step of training, and a test, of one batch: all of these examples. "loss" and the metrics of this
@@ -127,8 +127,8 @@ class Model {
   std::map<std::string, Tensor> weights();
   // Throws invalid_argument, with all differences, unless these are all of the model's variables.
   void set_weights(const std::map<std::string, Tensor>& weights);
-  // A layer by its name, and all names, in the order of summary(). Throws not_found, with
-  // the names that there are.
+  // A layer by its name, and all names, in the order of summary(). Throws not_found, with the names that
+  // there are.
   ModelLayer get_layer(const std::string& name);
   std::vector<std::string> layer_names() const;
   // Writes a checkpoint into the folder: weights, slots, the numbers of the step, epoch and batch, and
