@@ -76,7 +76,8 @@ void check_options(const EnsembleOptions& options, std::size_t models) {
 
 void check_network(const MemberNetwork& network, const MemberNetwork& first,
                    const EnsembleOptions& options) {
-  const auto& [inputs, outputs] = network.architecture;
+  const auto& inputs = network.architecture.inputs;
+  const auto& outputs = network.architecture.outputs;
   if (outputs.size() != 1)
     throw invalid_argument(fmt::format(
         "a member of an ensemble has one output, got {}; make a model of each", outputs.size()));

@@ -10,7 +10,7 @@
 #include "actors/estimator/train/training.h"
 #include "actors/export/onnx_export.h"
 #include "actors/input/rows.h"
-#include "actors/models/fit/batches.h"
+#include "actors/models/data/batches.h"
 #include "actors/models/model_graph.h"
 #include "actors/monitored/training_end.h"
 #include "dataflow/values/error.h"

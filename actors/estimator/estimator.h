@@ -30,7 +30,8 @@ struct EstimatorTrainOptions {
   std::optional<std::int64_t> steps{};      // more than there were
   std::optional<std::int64_t> max_steps{};  // in all; nothing is done if there were as many already
   // Called as by fit(), for which a train() is one epoch; batches are numbered by their step, or, of an
-  // input that ends, from 1 on.
+  // input that ends, from 1 on. csv_logger() writes a row for each train(), which has the number of its
+  // last step, and so have the scalars of tensorboard().
   Callbacks callbacks{};
 };
 

@@ -8,7 +8,7 @@
 
 #include "actors/estimator/model_dir.h"
 #include "actors/events/event_reader.h"
-#include "actors/models/fit/batches.h"
+#include "actors/models/data/batches.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {

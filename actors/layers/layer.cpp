@@ -90,11 +90,12 @@ Variable LayerScope::variable(std::string_view name, const Shape& shape, const I
   const Variable variable = graph().variable(name, initial(graph(), shape, mixed(pass_.seed, full)));
   if (variable.name() != full)
     throw invalid_argument(fmt::format("the graph has nodes of the name '{}' already", full));
-  pass_.variables.entries.push_back({variable, trained, regularizer});
+  pass_.variables.entries.push_back(
+      {variable, trained && trainable_, trainable_ ? regularizer : Regularizer{}});
   return variable;
 }
 
-const std::string& LayerScope::name_of(const Layer& layer) {
+const std::string& LayerNames::of(const Layer& layer) {
   for (const auto& [known, name] : names_)
     if (known == layer) return name;
   const auto taken = [this](const std::string& name) {
@@ -110,11 +111,12 @@ const std::string& LayerScope::name_of(const Layer& layer) {
 }
 
 Output LayerScope::apply(const Layer& layer, const std::vector<Output>& inputs) {
-  const std::string name = name_of(layer);
-  LayerScope inner(pass_, prefix_ + name + "/");
+  const std::string name = names_.of(layer);
+  const bool is_frozen = prefix_.empty() && pass_.frozen.contains(name);
+  LayerScope inner(pass_, prefix_ + name + "/", trainable_ && !is_frozen);
   return graph().name_scope(name, [&] {
     const Output result = built_as("layer", name, [&] { return layer.build(inner, inputs); });
-    if (prefix_.empty()) pass_.layers.push_back({name, layer.kind(), result.type()});
+    if (prefix_.empty()) pass_.layers.push_back({name, layer.kind(), result.type(), inner.trainable()});
     return result;
   });
 }

@@ -7,8 +7,10 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "actors/layers/initializer.h"
@@ -70,10 +72,21 @@ struct ModelVariables {
   std::vector<Variable> trained() const;
 };
 
+// The names of layers side by side: their own, or their kind with a number.
+class LayerNames {
+ public:
+  // Throws invalid_argument for another layer that has the same name of its own.
+  const std::string& of(const Layer& layer);
+
+ private:
+  std::vector<std::pair<Layer, std::string>> names_;
+};
+
 // A layer in a graph, for Model::summary().
 struct LayerRecord {
   std::string name, kind;
   TensorType result;
+  bool trainable = true;
 };
 
 // What a model adds to a graph at one time.
@@ -86,6 +99,7 @@ struct ModelPass {
   std::vector<Output> updates{};      // of averages that training keeps: to be run with each step
   std::vector<Output> losses{};       // float32 scalars besides the model's own loss
   std::vector<LayerRecord> layers{};  // the outermost ones
+  std::set<std::string> frozen{};     // the names of outermost layers that do not learn
 };
 
 // The place of a layer in a model: what its function may use.
@@ -97,6 +111,10 @@ class LayerScope {
   Graph& graph() const { return pass_.graph; }
   // True: the layer is to behave as in training (dropout, statistics of the batch).
   bool training() const { return pass_.training; }
+  // False: the layer does not learn, nor do those within it. Its weights are as averages: without
+  // gradients, slots and penalties. A layer that keeps averages leaves them as they are, and uses them
+  // in training, too.
+  bool trainable() const { return trainable_; }
   // int64 scalar: the counter of random ops. REQUIRES: training().
   Output step() const {
     ACTORFLOW_CHECK(training(), "the step of a layer that does not train");
@@ -121,16 +139,16 @@ class LayerScope {
   Output apply(const Layer& layer, const std::vector<Output>& inputs);
 
  private:
-  LayerScope(ModelPass& pass, std::string prefix) : pass_(pass), prefix_(std::move(prefix)) {}
+  LayerScope(ModelPass& pass, std::string prefix, bool trainable)
+      : pass_(pass), prefix_(std::move(prefix)), trainable_(trainable) {}
 
   Variable variable(std::string_view name, const Shape& shape, const Initializer& initial, bool trained,
                     const Regularizer& regularizer);
-  const std::string& name_of(const Layer& layer);
-
   ModelPass& pass_;
   std::string prefix_;  // "block/", or "" of the model
+  bool trainable_ = true;
   std::uint64_t seeds_ = 0;
-  std::vector<std::pair<Layer, std::string>> names_;
+  LayerNames names_;
 };
 
 }  // namespace actorflow

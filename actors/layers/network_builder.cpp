@@ -32,9 +32,25 @@ std::vector<SymbolicTensor> layer_results(const Architecture& architecture) {
   return results;
 }
 
+std::vector<NamedLayer> named_layers(const Architecture& architecture) {
+  LayerNames names;
+  std::vector<NamedLayer> layers;
+  for (const SymbolicTensor& result : layer_results(architecture)) {
+    const Layer& layer = *result.def().layer;
+    auto known = std::ranges::find(layers, layer, &NamedLayer::layer);
+    if (known == layers.end()) {
+      layers.push_back({.name = names.of(layer), .layer = layer});
+      known = layers.end() - 1;
+    }
+    known->results.push_back(result);
+  }
+  return layers;
+}
+
 NetworkBuilder::NetworkBuilder(ModelPass& pass, const Architecture& architecture,
                                const std::vector<Output>& inputs)
     : scope_(pass) {
+  pass.frozen = architecture.frozen;
   for (std::size_t i = 0; i < architecture.inputs.size(); ++i)
     values_.emplace_back(architecture.inputs[i], inputs.at(i));
 }

@@ -1,6 +1,7 @@
 // An architecture in a graph, layer by layer.
 #pragma once
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,17 @@ namespace actorflow {
 // The results of layers that the architecture's outputs need, each once, in the order in which
 // Architecture::build() makes them. Throws invalid_argument for an output that needs another input.
 std::vector<SymbolicTensor> layer_results(const Architecture& architecture);
+
+// A layer with its name in the model, and its results, one for each of its uses.
+struct NamedLayer {
+  std::string name;
+  Layer layer;
+  std::vector<SymbolicTensor> results{};
+};
+
+// The layers of an architecture in the order of layer_results(). Throws as that does, and for two layers
+// of one name.
+std::vector<NamedLayer> named_layers(const Architecture& architecture);
 
 // Builds tensors of an architecture, each once. REQUIRES: the pass outlives this.
 class NetworkBuilder {

@@ -18,7 +18,7 @@ Output by_the_batch(LayerScope& scope, const BatchNormOptions& options, Output x
   const Variable offset = scope.weight("offset", {channels}, zeros());
   const Variable mean = scope.average("moving_mean", {channels}, zeros());
   const Variable variance = scope.average("moving_variance", {channels}, ones());
-  if (scope.training()) {
+  if (scope.training() && scope.trainable()) {
     const BatchNorm norm = batch_norm(x, scale, offset, options.epsilon, options.relu, side);
     move_towards(scope, mean, norm.mean, options.kept);
     move_towards(scope, variance, norm.variance, options.kept);

@@ -7,10 +7,13 @@
 
 #include "actors/export/onnx_export.h"
 #include "actors/input/rows.h"
-#include "actors/models/fit/batches.h"
+#include "actors/layers/network_builder.h"
+#include "actors/models/data/batches.h"
 #include "actors/models/fit/fit_loop.h"
 #include "actors/models/fit/run_fit.h"
+#include "actors/models/fit/single_batch.h"
 #include "actors/models/model_engine.h"
+#include "actors/models/predicting.h"
 #include "actors/runtime/runtime.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "dataflow/values/error.h"
@@ -40,7 +43,14 @@ History Model::fit(const TrainingData& data, const FitOptions& options) {
 
 Logs Model::evaluate(const TrainingData& data, const EvaluateOptions& options) {
   engine_->build_testing(types_of_example(data.elements(), engine_->runtime));
-  return actorflow::evaluate(*engine_, data, options.batch_size);
+  return actorflow::evaluate(*engine_, data, options);
+}
+
+Logs Model::train_on_batch(const TrainingData& batch) {
+  return actorflow::train_on_batch(*engine_, batch);
+}
+Logs Model::test_on_batch(const TrainingData& batch) {
+  return actorflow::test_on_batch(*engine_, batch);
 }
 
 Tensor Model::predict(const Tensor& x, std::int64_t batch_size) {
@@ -51,16 +61,15 @@ Tensor Model::predict(const Tensor& x, std::int64_t batch_size) {
 }
 
 std::vector<Tensor> Model::predict(const std::vector<Tensor>& inputs, std::int64_t batch_size) {
-  const std::int64_t rows = rows_of(inputs);
-  const Dataset examples = Dataset::tensors(inputs);
-  engine_->build(types_of_example(examples, engine_->runtime));
-  DatasetIterator batches(engine_->local->server, examples.batch(check_batch_size(batch_size)));
-  RowStacker results(rows);
-  while (results.rows() < rows) {
-    const auto values = engine_->local->predict->run(batches.next());
-    for (std::int64_t row = 0; row < rows_of(values); ++row) results.add_row(values, row);
-  }
-  return results.take();
+  return predict_inputs(*engine_, inputs, batch_size);
+}
+
+std::vector<Tensor> Model::predict(const Dataset& examples, const PredictOptions& options) {
+  return predict_examples(*engine_, examples, options);
+}
+
+std::vector<Tensor> Model::predict_on_batch(const std::vector<Tensor>& inputs) {
+  return predict_inputs(*engine_, inputs, rows_of(inputs));
 }
 
 void Model::build(const std::vector<TensorType>& inputs) {
@@ -77,8 +86,8 @@ std::string Model::summary() {
       if (entry.variable.name().starts_with(layer.name + "/"))
         parameters += entry.variable.type().shape.elements();
     const std::string kind = layer.name == layer.kind ? "" : fmt::format(" ({})", layer.kind);
-    text +=
-        fmt::format("{:<28} {:<24} {:>12}\n", layer.name + kind, layer.result.to_string(), parameters);
+    text += fmt::format("{:<28} {:<24} {:>12}{}\n", layer.name + kind, layer.result.to_string(),
+                        parameters, layer.trainable ? "" : "  frozen");
   }
   std::int64_t trained = 0;
   for (const Variable& variable : graph.variables.trained()) trained += variable.type().shape.elements();
@@ -93,16 +102,16 @@ std::int64_t Model::count_parameters() {
   return count;
 }
 
-std::map<std::string, Tensor> Model::weights() {
-  if (!engine_->of_cluster && !engine_->local && !engine_->kept_weights.empty())
-    return engine_->kept_weights;
-  build();
-  return engine_->session().weights();
-}
+std::map<std::string, Tensor> Model::weights() { return engine_->weights(); }
 
-void Model::set_weights(const std::map<std::string, Tensor>& weights) {
-  build();
-  engine_->session().set_weights(weights);
+void Model::set_weights(const std::map<std::string, Tensor>& weights) { engine_->set_weights(weights); }
+
+ModelLayer Model::get_layer(const std::string& name) { return {*engine_, name}; }
+
+std::vector<std::string> Model::layer_names() const {
+  std::vector<std::string> names;
+  for (const NamedLayer& layer : named_layers(engine_->architecture)) names.push_back(layer.name);
+  return names;
 }
 
 void Model::save(const std::string& folder, const KeepOptions& keep) {

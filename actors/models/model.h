@@ -19,9 +19,11 @@
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/client/session.h"
 #include "actors/layers/layers.h"
+#include "actors/models/data/training_data.h"
 #include "actors/models/fit/callback.h"
 #include "actors/models/fit/logs.h"
-#include "actors/models/fit/training_data.h"
+#include "actors/models/fit/validation_freq.h"
+#include "actors/models/model_layer.h"
 #include "actors/models/network/compile_options.h"
 #include "actors/strategies/distribution.h"
 
@@ -39,6 +41,13 @@ struct FitOptions {
   std::optional<TrainingData> validation_data{};
   // The share of the examples, the last ones, that are set apart for validation. For tensors.
   double validation_split = 0;
+  std::int64_t validation_batch_size = 0;  // 0: batch_size
+  std::int64_t validation_steps = 0;       // batches, the first ones; 0: until the data end
+  ValidationFreq validation_freq = 1;      // in which epochs: {.validation_freq = 2}, or = {1, 5}
+  // By which the loss of each example of training is multiplied; empty: not. As with all weights, the
+  // loss is then the sum of the products divided by the number of examples, not by the sum of the
+  // weights, and metrics are not weighted, nor is validation. Each class needs a weight.
+  ClassWeight class_weight{};
   bool shuffle = true;               // in each epoch anew; tensors only: a dataset has its own order
   int initial_epoch = 0;             // epochs that were run earlier
   std::int64_t steps_per_epoch = 0;  // 0: until the data end
@@ -61,6 +70,12 @@ struct FitOptions {
 
 struct EvaluateOptions {
   std::int64_t batch_size = 32;
+  std::int64_t steps = 0;  // batches, the first ones; 0: until the data end
+};
+
+struct PredictOptions {
+  std::int64_t batch_size = 32;
+  std::int64_t steps = 0;  // as those of EvaluateOptions
 };
 
 // A model with its weights. Not thread-safe. Everything throws Error: invalid_argument for what does not
@@ -89,6 +104,17 @@ class Model {
   // The outputs for examples in rows; of the model's only input, or of all.
   Tensor predict(const Tensor& x, std::int64_t batch_size = 32);
   std::vector<Tensor> predict(const std::vector<Tensor>& inputs, std::int64_t batch_size = 32);
+  // The same for the elements of a dataset: each has the model's inputs, behind which labels and a
+  // weight may follow, as in examples of training. A tensor for each output. Throws invalid_argument if
+  // there are no elements.
+  std::vector<Tensor> predict(const Dataset& examples, const PredictOptions& options = {});
+
+  // A step of training, and a test, of one batch: all of these examples. "loss" and the metrics of this
+  // batch alone, as the weights were before the step. Training goes on from fit() and fit() from it, in
+  // this process.
+  Logs train_on_batch(const TrainingData& batch);
+  Logs test_on_batch(const TrainingData& batch);
+  std::vector<Tensor> predict_on_batch(const std::vector<Tensor>& inputs);
 
   // Makes the variables, if the inputs' types are known from input() or given here: those of one
   // example. fit(), evaluate(), predict() and load() do that themselves.
@@ -101,6 +127,10 @@ class Model {
   std::map<std::string, Tensor> weights();
   // Throws invalid_argument, with all differences, unless these are all of the model's variables.
   void set_weights(const std::map<std::string, Tensor>& weights);
+  // A layer by its name, and all names, in the order of summary(). Throws not_found, with the names that
+  // there are.
+  ModelLayer get_layer(const std::string& name);
+  std::vector<std::string> layer_names() const;
   // Writes a checkpoint into the folder: weights, slots, the numbers of the step, epoch and batch, and
   // the learning rate; by default the five newest stay. load() takes the newest one that is whole.
   // Throws not_found if there is none, failed_precondition, with all differences, if it is of another

@@ -75,6 +75,14 @@ ModelEngine::ExampleTypes ModelEngine::divided(const std::vector<TensorType>& ex
         fmt::format("an example of this model is {} and {}{}, but the data have {}: {}",
                     counted(inputs, "input"), counted(outputs, "label"), weighted ? " and a weight" : "",
                     counted(example.size(), "tensor"), to_string(example)));
+  if (weighted) {
+    const TensorType& weight = example.back();
+    if (weight.dtype != DType::float32 || weight.shape.rank() != 0)
+      throw invalid_argument(fmt::format(
+          "CompileOptions::sample_weights: the weight of an example, its last tensor, is float32[], got "
+          "{}; the weights of all examples together are float32[examples]",
+          weight.to_string()));
+  }
   const auto first_label = example.begin() + static_cast<std::ptrdiff_t>(inputs);
   return {{example.begin(), first_label},
           {first_label, first_label + static_cast<std::ptrdiff_t>(outputs)}};
@@ -90,7 +98,6 @@ ModelEngine::Local::Local(const Architecture& architecture, std::vector<TensorTy
       session(std::make_unique<Session>(server.target(), graph)) {
   session->initialize_variables();
   in_session.use(*session, true);
-  predict.emplace(session->make_callable(nodes.predictions, nodes.inputs));
 }
 
 void ModelEngine::build(const std::vector<TensorType>& given) {
@@ -120,18 +127,29 @@ void ModelEngine::build_testing(const std::vector<TensorType>& example) {
     check_type("label", i, nodes.label_types[i], types.labels[i]);
 }
 
-void ModelEngine::build_training(const std::vector<TensorType>& example, std::int64_t parts) {
+void ModelEngine::build_training(const std::vector<TensorType>& example, const StepForm& form) {
   build_testing(example);
   ModelGraph& nodes = local->nodes;
-  if (local->parts == parts) return;
+  if (local->form == form) return;
   std::optional<MicroBatchOptions> micro_batches;
-  if (parts > 1) micro_batches = {.count = static_cast<int>(parts)};
-  nodes.add_training(compiled(), {}, micro_batches);
+  if (form.parts > 1) micro_batches = {.count = static_cast<int>(form.parts)};
+  nodes.add_training(compiled(), {}, micro_batches, form.weighted);
   auto fetches = fetches_of(nodes.train);
   fetches.push_back(nodes.train_op.step);
-  const auto feeds = micro_batches ? nodes.micro_batch_feeds() : nodes.batch_feeds();
+  const auto feeds = micro_batches ? nodes.micro_batch_feeds() : nodes.train_feeds();
   local->train.emplace(local->session->make_callable(fetches, feeds, nodes.updates));
-  local->parts = parts;
+  local->form = form;
+}
+
+std::map<std::string, Tensor> ModelEngine::weights() {
+  if (!of_cluster && !local && !kept_weights.empty()) return kept_weights;
+  if (!of_cluster) build({});
+  return session().weights();
+}
+
+void ModelEngine::set_weights(const std::map<std::string, Tensor>& weights) {
+  if (!of_cluster) build({});
+  session().set_weights(weights);
 }
 
 void ModelEngine::adopt(const std::vector<TensorType>& inputs, std::map<std::string, Tensor> weights,

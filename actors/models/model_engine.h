@@ -15,6 +15,14 @@
 
 namespace actorflow {
 
+// How a step in this process trains.
+struct StepForm {
+  std::int64_t parts = 1;  // into which it divides its batch
+  bool weighted = false;   // examples have a weight besides what CompileOptions say
+
+  bool operator==(const StepForm&) const = default;
+};
+
 struct ModelEngine {
   explicit ModelEngine(Architecture architecture, std::shared_ptr<Runtime> runtime = nullptr);
 
@@ -23,15 +31,20 @@ struct ModelEngine {
   // The build functions make what is missing, in this process. Types are those of one example.
   void build(const std::vector<TensorType>& inputs);
   void build_testing(const std::vector<TensorType>& example);
-  // `parts`: into how many parts a step divides its batch.
-  void build_training(const std::vector<TensorType>& example, std::int64_t parts);
-  // The types of inputs and labels of an example. Throws invalid_argument if there are too many or few.
+  // The example is one without the weight that the form adds.
+  void build_training(const std::vector<TensorType>& example, const StepForm& form);
+  // The types of inputs and labels of an example. Throws invalid_argument if there are too many or few,
+  // and for a weight that is no number.
   struct ExampleTypes {
     std::vector<TensorType> inputs, labels;
   };
   ExampleTypes divided(const std::vector<TensorType>& example) const;
   // Types that the model takes, from those of the data or, if there are none, from input().
   std::vector<TensorType> types_of_inputs(const std::vector<TensorType>& given) const;
+
+  // Model::weights() and Model::set_weights().
+  std::map<std::string, Tensor> weights();
+  void set_weights(const std::map<std::string, Tensor>& weights);
 
   // The session of the cluster that trains now, else that of this process. Throws failed_precondition if
   // the model was not built.
@@ -67,8 +80,8 @@ struct ModelEngine {
     Server server;
     ModelSession in_session;
     std::unique_ptr<Session> session;  // its graph is complete, but for testing and training
-    std::optional<Callable> train, predict;
-    std::int64_t parts = 0;  // of a batch that `train` takes
+    std::optional<Callable> train;
+    std::optional<StepForm> form;  // of `train`
   };
   std::unique_ptr<Local> local;
 };

@@ -37,6 +37,15 @@ void check_outputs(const CompileOptions& options, std::size_t outputs) {
                       metric.output, outputs));
 }
 
+void expect_trained(const ModelVariables& variables) {
+  if (!variables.trained().empty()) return;
+  throw invalid_argument(variables.entries.empty()
+                             ? "the model has no variables that training could change"
+                             : "all layers of the model are frozen, so that training changes nothing; "
+                               "let one of them learn "
+                               "by get_layer(NAME).set_trainable(true)");
+}
+
 // A batch of one example. With weight 0 it changes nothing beside the batch that it is from, not even
 // what optimizers keep for the rows of an embedding.
 Tuple first_row(const Tuple& batch) {
@@ -110,31 +119,35 @@ void ModelGraph::add_testing(const CompileOptions& options, std::vector<TensorTy
   check_outputs(options, predictions.size());
   label_types = std::move(types);
   graph.on(stages_.back().device, [&] {
-    const LabelFeeds feeds = add_label_feeds(options);
+    const LabelFeeds feeds = add_label_feeds(options.sample_weights);
     labels = feeds.labels;
     sample_weights = feeds.sample_weights;
     test = graph.name_scope("test", [&] { return measure(options, losses_, predictions, feeds); });
   });
 }
 
-LabelFeeds ModelGraph::add_label_feeds(const CompileOptions& options) {
+LabelFeeds ModelGraph::add_label_feeds(bool weighted) {
   LabelFeeds feeds;
   for (std::size_t i = 0; i < label_types.size(); ++i) {
     const TensorType batch = batched(label_types[i]);
     feeds.labels.push_back(graph.placeholder(batch.dtype, batch.shape, numbered("labels", i)));
   }
-  if (options.sample_weights)
+  if (weighted)
     feeds.sample_weights = graph.placeholder(DType::float32, {Shape::unknown}, "sample_weights");
   return feeds;
 }
 
 void ModelGraph::add_training(const CompileOptions& options, const std::optional<Replication>& together,
-                              const std::optional<MicroBatchOptions>& by_parts) {
+                              const std::optional<MicroBatchOptions>& by_parts, bool weighted) {
   ACTORFLOW_CHECK(by_parts || stages_.size() == 1, "stages need micro-batches");
+  expect_trained(variables);
   Replication replication = together.value_or(Replication{});
   replication.transform = clipping_of(options);
   updates.clear();
   graph.name_scope("train", [&] {
+    train_weights = sample_weights;
+    if (weighted && !sample_weights)
+      train_weights = graph.placeholder(DType::float32, {Shape::unknown}, "sample_weights");
     if (together) graph.on(stages_.back().device, [&] { add_replica_feeds(!by_parts); });
     if (!options.learning_rate && common_rate(options)) rate = learning_rate;
     const auto gradients = by_parts ? train_parts(options, replication.replica, *by_parts)
@@ -177,7 +190,7 @@ std::vector<GradientAndVariable> ModelGraph::train_whole(const CompileOptions& o
                    .training = true,
                    .step = global_step};
     const auto trained = build(pass);
-    LabelFeeds feeds{labels, sample_weights, replica.weights, replica.share};
+    LabelFeeds feeds{labels, train_weights, replica.weights, replica.share};
     train = measure(options, pass.losses, trained, feeds);
     // Averages are of the first replica's batches: an update by each would depend on their order.
     if (number == 0) updates = pass.updates;
@@ -191,7 +204,7 @@ std::vector<GradientAndVariable> ModelGraph::train_parts(const CompileOptions& o
   share = replica.share ? replica.share : graph.on(stages_.back().device, [&] {
     return graph.placeholder(DType::float32, {}, "share");
   });
-  for (int i = 0; i < how.count; ++i) micro_batches.push_back(add_micro_batch(options));
+  for (int i = 0; i < how.count; ++i) micro_batches.push_back(add_micro_batch());
   const MicroBatches passes({.graph = graph,
                              .architecture = architecture_,
                              .stages = stages_,
@@ -207,14 +220,14 @@ std::vector<GradientAndVariable> ModelGraph::train_parts(const CompileOptions& o
   return passes.gradients();
 }
 
-MicroBatchFeeds ModelGraph::add_micro_batch(const CompileOptions& options) {
+MicroBatchFeeds ModelGraph::add_micro_batch() {
   MicroBatchFeeds feeds;
   graph.on(stages_.front().device, [&] {
     for (const TensorType& type : input_types)
       feeds.inputs.push_back(graph.placeholder(type.dtype, batched(type).shape, "x"));
   });
   graph.on(stages_.back().device, [&] {
-    feeds.labels = add_label_feeds(options);
+    feeds.labels = add_label_feeds(static_cast<bool>(train_weights));
     feeds.labels.share = share;
     feeds.labels.weights = graph.placeholder(DType::float32, {Shape::unknown}, "weights");
     feeds.examples = graph.placeholder(DType::float64, {}, "examples");
@@ -270,10 +283,10 @@ void ModelGraph::add_epoch_sums(const CompileOptions& options) {
                    : graph.assign_add(epoch_sums, select(of_epoch, measured, nothing)));
 }
 
-std::vector<Output> ModelGraph::batch_feeds() const {
+std::vector<Output> ModelGraph::batch_feeds(const Output& weights) const {
   std::vector<Output> feeds = inputs;
   feeds.insert(feeds.end(), labels.begin(), labels.end());
-  if (sample_weights) feeds.push_back(sample_weights);
+  if (weights) feeds.push_back(weights);
   return feeds;
 }
 
@@ -282,7 +295,7 @@ std::vector<Output> ModelGraph::micro_batch_feeds() const {
   for (const MicroBatchFeeds& each : micro_batches) {
     feeds.insert(feeds.end(), each.inputs.begin(), each.inputs.end());
     feeds.insert(feeds.end(), each.labels.labels.begin(), each.labels.labels.end());
-    if (sample_weights) feeds.push_back(each.labels.sample_weights);
+    if (train_weights) feeds.push_back(each.labels.sample_weights);
     feeds.insert(feeds.end(), {each.labels.weights, each.examples});
   }
   feeds.push_back(share);
@@ -310,7 +323,7 @@ Tuple ModelGraph::padding() const {
   for (const auto* types : {&input_types, &label_types})
     for (const TensorType& type : *types)
       example.push_back(Tensor::zeros(type.dtype, batched(type, 1).shape));
-  if (sample_weights) example.push_back(Tensor::zeros(DType::float32, {1}));
+  if (train_weights) example.push_back(Tensor::zeros(DType::float32, {1}));
   return example;
 }
 

@@ -36,9 +36,10 @@ class ModelGraph {
   bool can_test() const { return !labels.empty(); }
   // Adds what training needs, in place of an earlier call's. REQUIRES: can_test(), with the same
   // options; with a replication called once. Without one the graph's only user trains; without
-  // micro-batches a step takes its batch as a whole, and the network has one stage.
+  // micro-batches a step takes its batch as a whole, and the network has one stage. `weighted`: examples
+  // of training have a weight, whatever the options say.
   void add_training(const CompileOptions& options, const std::optional<Replication>& replication = {},
-                    const std::optional<MicroBatchOptions>& micro_batches = {});
+                    const std::optional<MicroBatchOptions>& micro_batches = {}, bool weighted = false);
 
   Graph& graph;
   ModelVariables variables;
@@ -51,6 +52,7 @@ class ModelGraph {
   std::vector<Output> inputs, labels;
   std::vector<TensorType> input_types, label_types;
   Output sample_weights;  // or empty
+  Output train_weights;   // the same of training
 
   std::vector<Output> predictions;
   Measured test, train;
@@ -73,14 +75,15 @@ class ModelGraph {
   std::vector<MicroBatchFeeds> micro_batches;  // of training; or none
   Output share;                                // float32 scalar: see LabelFeeds
 
-  // All placeholders that a step feeds, in the order of a batch.
-  std::vector<Output> batch_feeds() const;
+  // All placeholders that testing, or a step of training, feeds, in the order of a batch.
+  std::vector<Output> test_feeds() const { return batch_feeds(sample_weights); }
+  std::vector<Output> train_feeds() const { return batch_feeds(train_weights); }
   // The placeholders of training by micro-batches, and their values for a batch that is divided into
   // `parts`, at most one for each micro-batch. `share` is the number of examples by which losses are
   // divided.
   std::vector<Output> micro_batch_feeds() const;
   Tuple micro_batch_values(std::vector<Tuple> parts, float share) const;
-  // One example of zeros.
+  // One example of zeros, for training.
   Tuple padding() const;
   // All variables, and what is saved with them.
   std::vector<Variable> saved_variables() const;
@@ -90,11 +93,12 @@ class ModelGraph {
   std::vector<Output> build(ModelPass& pass);
   Measured measure(const CompileOptions& options, const std::vector<Output>& losses,
                    const std::vector<Output>& predicted, const LabelFeeds& feeds);
-  LabelFeeds add_label_feeds(const CompileOptions& options);
+  LabelFeeds add_label_feeds(bool weighted);
+  std::vector<Output> batch_feeds(const Output& weights) const;
   std::vector<GradientAndVariable> train_whole(const CompileOptions& options, int number);
   std::vector<GradientAndVariable> train_parts(const CompileOptions& options, int number,
                                                const MicroBatchOptions& how);
-  MicroBatchFeeds add_micro_batch(const CompileOptions& options);
+  MicroBatchFeeds add_micro_batch();
   void add_replica_feeds(bool whole_batch);
   Output measured_row(const CompileOptions& options) const;
   void exchange(const CompileOptions& options, const Replication& replication);

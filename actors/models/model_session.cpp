@@ -39,7 +39,10 @@ void ModelSession::add_states() {
 }
 
 void ModelSession::use(Session& session, bool for_good) {
-  if (session_ != &session) test_.reset();
+  if (session_ != &session) {
+    test_.reset();
+    predict_.reset();
+  }
   session_ = &session;
   for_good_ = for_good;
 }
@@ -106,15 +109,24 @@ void ModelSession::set_learning_rate(double rate) { assign(rate_, Tensor::scalar
 void ModelSession::set_global_step(std::int64_t step) { assign(step_, Tensor::scalar(step)); }
 
 // A session of a cluster may be replaced after each step: then a callable would be planned for one use.
-std::vector<Tensor> ModelSession::test(Tuple batch) {
-  const auto placeholders = nodes_.batch_feeds();
+std::vector<Tensor> ModelSession::run(std::optional<Callable>& callable,
+                                      const std::vector<Output>& fetches,
+                                      const std::vector<Output>& placeholders, Tuple values) {
   if (for_good_) {
-    if (!test_) test_.emplace(session_->make_callable(fetches_of(nodes_.test), placeholders));
-    return test_->run(std::move(batch));
+    if (!callable) callable.emplace(session_->make_callable(fetches, placeholders));
+    return callable->run(std::move(values));
   }
   Feeds feeds;
-  for (std::size_t i = 0; i < placeholders.size(); ++i) feeds.emplace_back(placeholders[i], batch[i]);
-  return session_->run(fetches_of(nodes_.test), feeds);
+  for (std::size_t i = 0; i < placeholders.size(); ++i) feeds.emplace_back(placeholders[i], values[i]);
+  return session_->run(fetches, feeds);
+}
+
+std::vector<Tensor> ModelSession::test(Tuple batch) {
+  return run(test_, fetches_of(nodes_.test), nodes_.test_feeds(), std::move(batch));
+}
+
+std::vector<Tensor> ModelSession::predict(Tuple inputs) {
+  return run(predict_, nodes_.predictions, nodes_.inputs, std::move(inputs));
 }
 
 void ModelSession::save(const std::string& folder, const FitProgress& progress,

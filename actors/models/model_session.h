@@ -43,6 +43,8 @@ class ModelSession {
   void set_global_step(std::int64_t step);
   // Values of a batch: the loss, then the metrics. REQUIRES: nodes().can_test().
   std::vector<Tensor> test(Tuple batch);
+  // The outputs for a batch of inputs.
+  std::vector<Tensor> predict(Tuple inputs);
   // Saves with this progress; load() returns that of the newest whole checkpoint, none if there is none.
   void save(const std::string& folder, const FitProgress& progress, const KeepOptions& keep);
   std::optional<FitProgress> load(const std::string& folder);
@@ -54,6 +56,8 @@ class ModelSession {
   Assignment assignment_of(const Variable& variable) const;
   void add_states();
   void assign(const Assignment& assignment, Tensor value);
+  std::vector<Tensor> run(std::optional<Callable>& callable, const std::vector<Output>& fetches,
+                          const std::vector<Output>& placeholders, Tuple values);
 
   ModelGraph& nodes_;
   Runtime& runtime_;
@@ -65,7 +69,7 @@ class ModelSession {
   Session* session_ = nullptr;
   bool for_good_ = false;
   bool changed_ = false;
-  std::optional<Callable> test_;
+  std::optional<Callable> test_, predict_;
 };
 
 }  // namespace actorflow

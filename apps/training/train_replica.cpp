@@ -9,7 +9,7 @@
 #include "actors/client/dataset_iterator.h"
 #include "actors/events/summaries.h"
 #include "actors/models/classifiers.h"
-#include "actors/models/fit/batches.h"
+#include "actors/models/data/batches.h"
 #include "actors/runtime/runtime.h"
 #include "apps/training/reports/accuracy.h"
 #include "apps/training/reports/gradient_counts.h"

@@ -253,6 +253,31 @@ BOOST_AUTO_TEST_CASE(events_tell_the_loss_and_the_speed) {
   BOOST_TEST(speeds[0].value > 0);
 }
 
+// Also after a training whose checkpoint was lost: its row is replaced.
+BOOST_AUTO_TEST_CASE(a_later_training_adds_a_row_to_the_log) {
+  for (const Distribution& strategy : {Distribution(OneDevice{}), Distribution(Mirrored{2})}) {
+    const Folder folder;
+    const std::string log = folder.file("log.csv");
+    const auto line = line_of({.model_dir = folder.file("model"), .strategy = strategy});
+    const auto numbers = [&] {
+      std::ifstream file(log);
+      std::string row;
+      std::getline(file, row);
+      BOOST_TEST(row.starts_with("step,loss"));
+      Numbers steps;
+      while (std::getline(file, row)) steps.push_back(std::stol(row));
+      return steps;
+    };
+    for (int time = 0; time < 3; ++time)
+      line.train(points_of_a_line(), {.steps = 4, .callbacks = {csv_logger(log)}});
+    BOOST_TEST(numbers() == (Numbers{4, 8, 12}), boost::test_tools::per_element());
+    for (const auto& file : fs::directory_iterator(folder.file("model")))
+      if (file.path().filename().string().starts_with("step-12")) fs::remove(file.path());
+    line.train(points_of_a_line(), {.max_steps = 11, .callbacks = {csv_logger(log)}});
+    BOOST_TEST(numbers() == (Numbers{4, 8, 11}), boost::test_tools::per_element());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_folder_in_which_nothing_can_be_saved_is_refused_before_anything_runs) {
   const Folder folder;
   write_file(folder.file("taken"), "a file");

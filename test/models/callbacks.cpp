@@ -68,7 +68,7 @@ std::string text_of(const MemoryStorage& disk, const std::string& path) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::vector<std::int64_t> saved_steps(MemoryStorage& disk, const std::string& folder) {
+std::vector<std::int64_t> saved_steps(Storage& disk, const std::string& folder) {
   std::vector<std::int64_t> steps;
   for (const auto& path : list_checkpoints(disk, folder)) {
     BOOST_TEST(verify_checkpoint(disk, path).empty(), path);
@@ -165,6 +165,53 @@ BOOST_AUTO_TEST_CASE(the_best_model_is_saved_with_its_step) {
   BOOST_TEST(weight_of(loaded) == -2.F);
   BOOST_TEST(loaded.step() == 2);
   BOOST_TEST(loaded.progress().epoch == 3);
+}
+
+// The third one falls into the second epoch.
+BOOST_AUTO_TEST_CASE(a_model_is_saved_after_so_many_batches) {
+  MemoryStorage disk;
+  Model model = step_counter(disk);
+  model.fit(examples(4), with({model_checkpoint("saved", {.save_freq = 3})}, 3));
+  BOOST_TEST(saved_steps(disk, "saved") == (std::vector<std::int64_t>{12, 9, 6, 3}),
+             boost::test_tools::per_element());
+  Model best = step_counter(disk);  // its loss falls with each step
+  best.fit(examples(4),
+           with({model_checkpoint("best",
+                                  {.monitor = "loss", .save_freq = 1, .initial_value_threshold = -1.5})},
+                1));
+  BOOST_TEST(saved_steps(disk, "best") == (std::vector<std::int64_t>{4, 3}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_threshold_is_what_the_best_has_to_beat) {
+  MemoryStorage disk;
+  Model model = step_counter(disk);
+  model.fit(examples(),
+            with({made_up({0.5, 0.3, 0.2, 0.25}),
+                  model_checkpoint("saved", {.monitor = "val_loss", .initial_value_threshold = 0.3})},
+                 4));
+  BOOST_TEST(saved_steps(disk, "saved") == (std::vector<std::int64_t>{3}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(replicas_save_after_so_many_steps_of_all) {
+  const Folder folder;
+  Model model = step_counter();
+  FitOptions options = with({model_checkpoint(folder.path(), {.save_freq = 3})}, 3);
+  options.batch_size = 2;
+  options.strategy = Mirrored{2};
+  model.fit(examples(4), options);
+  BOOST_TEST(saved_steps(posix_storage(), folder.path()) == (std::vector<std::int64_t>{6, 3}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(callbacks_that_make_no_sense_are_refused) {
+  BOOST_CHECK_EXCEPTION(model_checkpoint("saved", {.save_freq = -1}), Error,
+                        says("save_freq of 1 batch or more, or 0 to save after epochs, got -1"));
+  BOOST_CHECK_EXCEPTION(model_checkpoint("saved", {.initial_value_threshold = 0.3}), Error,
+                        says("initial_value_threshold 0.3 is of the value that is monitored"));
+  BOOST_CHECK_EXCEPTION(early_stopping({.patience = -1}), Error, says("got -1 and 1"));
+  BOOST_CHECK_EXCEPTION(early_stopping({.start_from_epoch = 0}), Error, says("got 0 and 0"));
 }
 
 BOOST_AUTO_TEST_CASE(a_plateau_reduces_the_rate) {

@@ -2,7 +2,6 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>
-#include <future>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "actors/models/model.h"
 #include "actors/runtime/storage.h"
 #include "kernels/ops/learning_rate.h"
+#include "test/models/support/each_strategy.h"
 #include "test/models/support/toy_data.h"
 #include "test/support/folder.h"
 
@@ -43,49 +43,18 @@ void train_here(Model& model, FitOptions options) {
   model.fit({x, y}, options);
 }
 
-Train with(Distribution strategy) {
-  return [strategy = std::move(strategy)](Model& model, FitOptions options) {
-    options.strategy = strategy;
-    train_here(model, std::move(options));
-  };
-}
-
-// On a cluster whose other tasks know nothing of what the model has learned.
-Train on_cluster(std::vector<LocalCluster::Job> jobs,
-                 std::function<Distribution(Server&)> strategy) {
-  return [jobs = std::move(jobs), strategy = std::move(strategy)](Model& model, FitOptions options) {
-    LocalCluster cluster(jobs);
-    const bool scheduled = static_cast<bool>(model.compile_options().learning_rate);
-    std::vector<std::future<void>> others;
-    for (const auto& [job, tasks] : jobs)
-      for (int task = job == jobs[0].name ? 1 : 0; task < tasks; ++task)
-        others.push_back(std::async(std::launch::async, [&, &job = job, task] {
-          Model own = perceptron(scheduled);
-          FitOptions same = options;
-          same.callbacks = {};
-          with(strategy(cluster.server(job, task)))(own, same);
-        }));
-    with(strategy(cluster.server(jobs[0].name, 0)))(model, std::move(options));
-    for (auto& other : others) other.get();
-  };
-}
-
 const std::map<std::string, Train>& strategies() {
-  const auto servers = [](Server& server) { return ParameterServer{server}; };
-  const auto sharded = [](Server& server) {
-    return MultiWorkerMirrored{server, {.strategy = AllReduce{.sharded_optimizer = true}}};
-  };
-  const auto pipelines = [](Server& server) {
-    return Pipeline{server, {.stages = 2, .micro_batches = 1}};
-  };
-  static const std::map<std::string, Train> all{
-      {"one device", with(OneDevice{})},
-      {"mirrored", with(Mirrored{2})},
-      {"pipeline", with(Pipeline{{.stages = 2, .micro_batches = 2}})},
-      {"parameter servers", on_cluster({{"chief", 1}, {"worker", 1}, {"ps", 2}}, servers)},
-      {"sharded", on_cluster({{"worker", 2}}, sharded)},
-      {"two pipelines", on_cluster({{"worker", 4}}, pipelines)},
-  };
+  static const auto all = [] {
+    std::map<std::string, Train> trains;
+    for (const auto& [name, fit] : each_strategy([](const Model& chief) {
+           return perceptron(static_cast<bool>(chief.compile_options().learning_rate));
+         }))
+      trains[name] = [fit = fit](Model& model, FitOptions options) {
+        const auto [x, y] = points_of_a_line(examples);
+        fit(model, {x, y}, std::move(options));
+      };
+    return trains;
+  }();
   return all;
 }
 
@@ -175,10 +144,10 @@ BOOST_AUTO_TEST_CASE(checkpoints_and_a_changed_rate_go_on_as_on_one_device) {
 // A rate that was set between two calls, when the model has no graph of its own.
 BOOST_AUTO_TEST_CASE(a_rate_that_is_set_in_between_counts) {
   Model model = perceptron(false);
-  with(Mirrored{2})(model, epochs(1, 1));
+  strategies().at("mirrored")(model, epochs(1, 1));
   model.set_learning_rate(0);
   const auto before = model.weights();
-  with(Mirrored{2})(model, epochs(2, 2));
+  strategies().at("mirrored")(model, epochs(2, 2));
   BOOST_TEST(same(model.weights(), before));
 }
 

@@ -2,7 +2,9 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,17 +42,26 @@ const ReplicaOptions resumable{.strategy = Synchronous{},
                                .save_checkpoint = {.steps = 5},
                                .mark_end = true};
 
-Learned learn(Distribution strategy, std::int64_t steps_per_epoch = 0) {
-  const auto [x, y] = points_of_a_line();
+Model beginner() {
   Model model = sequential({dense(3, tanh), dropout(0.1), dense(1)});
   model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.05}});
-  FitOptions options{.epochs = 8, .batch_size = 12, .steps_per_epoch = steps_per_epoch};
+  return model;
+}
+
+Learned teach(Model& model, FitOptions options) {
+  const auto [x, y] = points_of_a_line();
+  options.batch_size = 12;
   options.validation_data = TrainingData{x, y};
   options.verbosity = Verbosity::silent;
-  options.strategy = std::move(strategy);
   const History history = model.fit({x, y}, options);
   if (!is_chief(options.strategy)) return {};
   return {model.weights(), history.epochs.empty() ? std::vector<double>{} : history.of("val_loss")};
+}
+
+Learned learn(Distribution strategy, std::int64_t steps_per_epoch = 0) {
+  Model model = beginner();
+  return teach(model,
+               {.epochs = 8, .steps_per_epoch = steps_per_epoch, .strategy = std::move(strategy)});
 }
 
 Learned learn_with_servers(SimTask& task) { return learn(ParameterServer{task.server(), resumable}); }
@@ -87,6 +98,21 @@ Learned learn_in_rounds(SimTask& task) {
   ReplicaOptions options = resumable;
   options.strategy = AllReduce{.local_steps = 3};
   return learn(MultiWorkerMirrored{task.server(), options});
+}
+
+// The same model several times, each for another start of the chief.
+using Copies = std::vector<Model>;
+
+// The epochs from `first` to `last`, which begin with the chief's model; what other tasks have knows
+// nothing.
+std::function<Learned(SimTask&)> go_on_with_servers(Copies& models, int first, int last) {
+  return [&models, first, last, starts = std::make_shared<std::size_t>(0)](SimTask& task) {
+    const FitOptions options{.epochs = last,
+                             .initial_epoch = first - 1,
+                             .strategy = ParameterServer{task.server(), resumable}};
+    Model other = beginner();
+    return teach(is_chief(options.strategy) ? models.at((*starts)++) : other, options);
+  };
 }
 
 using Program = Learned (*)(SimTask&);
@@ -159,6 +185,27 @@ SIMULATION_TEST(a_lost_task_changes_nothing_that_is_learned, seeds(1, 12)) {
   sim.at(54ms + moment(6, 12)).kill(task);
   sim.at(2s).restart(task);
   expect_same(run.finish("/job:chief/task:0"), expected);
+}
+
+SIMULATION_TEST(a_second_fit_with_a_lost_task_gives_the_bits_of_one, seeds(1, 12)) {
+  const std::string chief = "/job:chief/task:0";
+  static const Learned expected = undisturbed(tasks, learn_with_servers, chief);
+  Copies models;
+  for (int copy = 0; copy < 2; ++copy) {
+    Copies one;
+    one.push_back(beginner());
+    SimCluster(tasks).start(go_on_with_servers(one, 1, 4)).finish(chief);
+    BOOST_TEST(one[0].step() == 12);
+    models.push_back(std::move(one[0]));
+  }
+  SimCluster sim(tasks);
+  auto run = sim.start(go_on_with_servers(models, 5, 8));
+  const std::string lost[] = {"/job:ps/task:1", "/job:worker/task:0", chief};
+  const std::string& task = lost[of_this_seed({}).seed % 3];
+  // The 12 steps take from 57 to about 93 ms.
+  sim.at(54ms + moment(3, 12)).kill(task);
+  sim.at(2s).restart(task);
+  expect_same(run.finish(chief), expected);
 }
 
 SIMULATION_TEST(a_bad_disk_changes_nothing_that_servers_keep, seeds(1, 24)) {

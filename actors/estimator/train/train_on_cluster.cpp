@@ -7,7 +7,7 @@
 #include "actors/estimator/model_dir.h"
 #include "actors/estimator/train/step_report.h"
 #include "actors/estimator/train/training.h"
-#include "actors/models/fit/batches.h"
+#include "actors/models/data/batches.h"
 #include "actors/models/fit/pipeline_plan.h"
 #include "actors/models/fit/run_fit.h"
 #include "actors/monitored/storage_error.h"
@@ -26,6 +26,7 @@ class ClusterRun final : public Callback {
 
   bool looks_at_batches() const override { return true; }
   void on_train_begin(FitContext& context) override {
+    context.number_steps();
     report_.emplace(config_, context.storage(), clock_);
   }
   void on_batch_end(FitContext& context, std::int64_t step, const Logs& logs) override {

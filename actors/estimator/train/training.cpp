@@ -7,7 +7,7 @@
 
 #include "actors/checkpoint/folder.h"
 #include "actors/estimator/model_dir.h"
-#include "actors/models/fit/batches.h"
+#include "actors/models/data/batches.h"
 #include "actors/monitored/training_end.h"
 #include "dataflow/values/error.h"
 

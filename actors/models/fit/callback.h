@@ -1,8 +1,12 @@
 // Callbacks, which fit() calls around epochs and steps.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "actors/models/fit/logs.h"
@@ -34,6 +38,17 @@ class FitContext {
   Storage& storage() const { return runtime_.storage(); }
   const FitProgress& first() const { return first_; }
   int last_epoch() const { return last_epoch_; }
+  // The names of what fit() measures in one epoch or another: "loss", the metrics, and those of
+  // validation. Callbacks may add more to the logs.
+  const std::vector<std::string>& measured() const { return measured_; }
+  bool measures(std::string_view name) const {
+    return std::ranges::find(measured_, name) != measured_.end();
+  }
+  void set_measured(std::vector<std::string> names) { measured_ = std::move(names); }
+  // Whether logs are numbered by the step at their end and not by the epoch: for a training of a single
+  // epoch that a later training may continue, as an estimator's.
+  bool numbers_steps() const { return numbers_steps_; }
+  void number_steps() { numbers_steps_ = true; }
   // For on_train_begin(): what comes before need not be trained.
   void begin_at(const FitProgress& first) {
     first_ = first;
@@ -53,6 +68,8 @@ class FitContext {
   Runtime& runtime_;
   FitProgress first_;
   int last_epoch_;
+  std::vector<std::string> measured_;
+  bool numbers_steps_ = false;
   bool resumed_ = false;
   bool stopped_ = false;
   bool interrupted_ = false;

@@ -4,7 +4,9 @@
 // next epoch. A model that the disk still refuses a minute after the last step is an error.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "actors/models/fit/callback.h"
@@ -23,15 +25,25 @@ struct EarlyStoppingOptions {
   Better better = Better::automatic;
   bool restore_best_weights = false;  // at the end of fit(), however it ends
   int start_from_epoch = 1;           // earlier epochs do not count
+  // Until the value is better than this, an epoch that improves gives no more patience: training ends
+  // with the first one thereafter that does not improve.
+  std::optional<double> baseline{};
 };
-// Ends training when a value no longer improves. A value that was not measured is warned of.
+// Ends training when a value no longer improves. A value that is not measured is warned of; epochs in
+// which fit() does not validate do not count. Throws invalid_argument for a patience below 0 and for a
+// start_from_epoch below 1.
 CallbackRef early_stopping(const EarlyStoppingOptions& options = {});
 
 struct ModelCheckpointOptions {
-  std::string monitor{};  // save only epochs in which this is the best so far; "" = every epoch
+  std::string monitor{};  // save only what has the best value of this so far; "" = always
   Better better = Better::automatic;
+  // Save after so many batches, counted from one epoch to the next, and not after epochs; 0: after
+  // epochs. What is monitored is then the batch's own value.
+  std::int64_t save_freq = 0;
+  std::optional<double> initial_value_threshold{};  // save only what is better than this; with `monitor`
 };
-// Saves the model into a folder after epochs. The best so far is the best that was saved.
+// Saves the model into a folder after epochs. The best so far is the best that was saved. Throws
+// invalid_argument for a save_freq below 0, and for a threshold of nothing that is monitored.
 CallbackRef model_checkpoint(std::string folder, const ModelCheckpointOptions& options = {});
 
 struct BackupOptions {
@@ -60,6 +72,7 @@ CallbackRef reduce_on_plateau(const ReduceOnPlateauOptions& options = {});
 // Writes a row with the logs of each epoch; the first epoch's names are the columns. Rows that the disk
 // refuses are written with the next one. When training goes on from a backup or checkpoint, the rows of
 // the epochs before stay, also without `append`, and an epoch that is trained again replaces its row.
+// Of an estimator each train() is a row, numbered by its last step; a later train() adds to them.
 CallbackRef csv_logger(std::string path, bool append = false);
 // Writes the logs of each epoch as scalars "epoch_loss", ... that TensorBoard shows, those of validation
 // into the folder "validation" within.

@@ -16,6 +16,7 @@
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/input/rows.h"
 #include "actors/layers/checks.h"
+#include "actors/models/data/class_weight.h"
 #include "actors/models/fit/fit_loop.h"
 #include "actors/models/fit/pipeline_plan.h"
 #include "actors/models/network/clipping.h"
@@ -85,6 +86,7 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
       training_(model, *server.runtime(), {.epoch = options.initial_epoch + 1}, options.epochs),
       callbacks_(options.callbacks, engine.compiled().metrics, training_) {
   replica_options_.train_steps = options.epochs * steps_per_epoch_;
+  training_.set_measured(names_measured(options, engine.compiled().metrics));
 }
 
 std::vector<ModelStage> ClusterFit::stages() const {
@@ -100,7 +102,7 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
   nodes_.emplace(graph, engine_.architecture, engine_.types_of_inputs(types_.inputs), &compile,
                  engine_.wanted_rate, stages());
   nodes_->add_testing(compile, types_.labels);
-  nodes_->add_training(compile, replication, micro_batches_);
+  nodes_->add_training(compile, replication, micro_batches_, !options_.class_weight.empty());
   variable_names_.clear();
   for (const Variable& variable : nodes_->variables.all()) variable_names_.push_back(variable.name());
   if (task_.is_chief()) {
@@ -125,9 +127,9 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
 
 ReplicaSettings ClusterFit::settings() const {
   std::string variables;
-  for (const Variable& variable : nodes_->variables.all())
-    variables += fmt::format("{}{} {}", variables.empty() ? "" : ", ", variable.name(),
-                             variable.type().to_string());
+  for (const auto& [variable, trained, regularizer] : nodes_->variables.entries)
+    variables += fmt::format("{}{} {}{}", variables.empty() ? "" : ", ", variable.name(),
+                             variable.type().to_string(), trained ? "" : " not trained");
   const auto& compile = engine_.compiled();
   return {{"variables", variables},
           {"optimizer", describe_optimizers(compile.optimizer, nodes_->variables.trained())},
@@ -136,6 +138,7 @@ ReplicaSettings ClusterFit::settings() const {
           {"batch_size", std::to_string(options_.batch_size)},
           {"steps of an epoch", std::to_string(steps_per_epoch_)},
           {"seed", std::to_string(compile.seed)},
+          {"class_weight", describe(options_.class_weight)},
           {"pipeline", describe(pipeline_, micro_batches_)}};
 }
 
@@ -240,7 +243,7 @@ Feeds ClusterFit::feeds_of(std::vector<Tuple> parts, std::int64_t all_examples, 
 void ClusterFit::feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const {
   const bool has_examples = !parts.empty();
   const Tuple batch = has_examples ? std::move(parts[0]) : nodes_->padding();
-  const auto placeholders = nodes_->batch_feeds();
+  const auto placeholders = nodes_->train_feeds();
   for (std::size_t i = 0; i < placeholders.size(); ++i) feeds.emplace_back(placeholders[i], batch.at(i));
   const std::int64_t rows = rows_of(batch);
   const std::vector<float> weights(static_cast<std::size_t>(rows), has_examples ? 1.F : 0.F);
@@ -306,7 +309,7 @@ void ClusterFit::end_epoch() {
   totals.add_sums(sums_->values<double>(), last_values_);
   // Replicas that hear late of a short epoch count for another: what the chief measured last is there.
   if (sums_->values<double>()[0] == 0 && !last_values_.empty()) totals.add(last_values_, 1);
-  Logs logs = logs_of_epoch(engine_, totals, data_);
+  Logs logs = logs_of_epoch(engine_, totals, data_, epoch);
   sums_.reset();
   line_->finish(logs);
   engine_.progress = {.epoch = epoch + 1};

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "actors/models/data/class_weight.h"
+#include "actors/models/fit/totals.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -21,16 +23,7 @@ std::int64_t examples_for_training(const TrainingData& data, const FitOptions& o
   return *data.size() - apart;
 }
 
-}  // namespace
-
-void check_options(const FitOptions& options, const TrainingData& data) {
-  if (options.epochs < 0 || options.initial_epoch < 0 || options.steps_per_epoch < 0)
-    throw invalid_argument(
-        fmt::format("fit: epochs, initial_epoch and steps_per_epoch are 0 or more, got {}, {} and {}",
-                    options.epochs, options.initial_epoch, options.steps_per_epoch));
-  if (options.gradient_accumulation_steps < 1)
-    throw invalid_argument(fmt::format("fit: expected 1 or more gradient_accumulation_steps, got {}",
-                                       options.gradient_accumulation_steps));
+void check_validation(const FitOptions& options, const TrainingData& data) {
   const double split = options.validation_split;
   if (!(split >= 0 && split < 1))
     throw invalid_argument(
@@ -41,6 +34,27 @@ void check_options(const FitOptions& options, const TrainingData& data) {
     throw invalid_argument(
         "fit: a validation_split needs tensors, whose number of examples is known; give "
         "validation_data");
+  const std::int64_t steps = options.validation_steps, batch = options.validation_batch_size;
+  if (steps < 0 || batch < 0)
+    throw invalid_argument(fmt::format(
+        "fit: validation_steps and validation_batch_size are 0 or more, got {} and {}", steps, batch));
+  if (split == 0 && !options.validation_data && (steps > 0 || batch > 0))
+    throw invalid_argument(
+        "fit: validation_steps and validation_batch_size are of validation_data or a validation_split; "
+        "give one of these, too");
+}
+
+}  // namespace
+
+void check_options(const FitOptions& options, const TrainingData& data) {
+  if (options.epochs < 0 || options.initial_epoch < 0 || options.steps_per_epoch < 0)
+    throw invalid_argument(
+        fmt::format("fit: epochs, initial_epoch and steps_per_epoch are 0 or more, got {}, {} and {}",
+                    options.epochs, options.initial_epoch, options.steps_per_epoch));
+  if (options.gradient_accumulation_steps < 1)
+    throw invalid_argument(fmt::format("fit: expected 1 or more gradient_accumulation_steps, got {}",
+                                       options.gradient_accumulation_steps));
+  check_validation(options, data);
 }
 
 void expect_divisible(std::int64_t batch_size, std::int64_t replicas, std::int64_t micro_batches) {
@@ -61,23 +75,35 @@ BatchesOptions batches_of(const FitOptions& options, std::uint64_t seed) {
   return {.batch_size = options.batch_size,
           .shuffle = options.shuffle,
           .seed = seed,
-          .steps_per_epoch = options.steps_per_epoch};
+          .steps_per_epoch = options.steps_per_epoch,
+          .change = weighting(options.class_weight)};
+}
+
+std::vector<std::string> names_measured(const FitOptions& options, const std::vector<Metric>& metrics) {
+  std::vector<std::string> names = log_names(metrics);
+  const auto trained = names.size();
+  if (options.validation_data || options.validation_split > 0)
+    for (std::size_t i = 0; i < trained; ++i) names.push_back("val_" + names[i]);
+  return names;
 }
 
 FitData::FitData(const Server& server, const TrainingData& data, const FitOptions& options,
                  BatchesOptions shape)
-    : training(server, data, [&] {
-        shape.count = examples_for_training(data, options);
-        return shape;
-      }()) {
+    : training(server, data,
+               [&] {
+                 shape.count = examples_for_training(data, options);
+                 return shape;
+               }()),
+      validation_freq(options.validation_freq) {
   const TrainingData& tested = options.validation_data ? *options.validation_data : data;
-  BatchesOptions tests;
+  BatchesOptions tests{.first_steps = options.validation_steps};
   if (options.validation_split > 0)
     tests.first = shape.count;
   else if (!options.validation_data)
     return;
-  const std::int64_t rest = tested.size() ? *tested.size() - tests.first : options.batch_size;
-  tests.batch_size = std::min(options.batch_size, rest);
+  const std::int64_t wanted =
+      options.validation_batch_size > 0 ? options.validation_batch_size : options.batch_size;
+  tests.batch_size = tested.size() ? std::min(wanted, *tested.size() - tests.first) : wanted;
   validation.emplace(server, tested, tests);
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "actors/models/fit/batches.h"
+#include "actors/models/data/batches.h"
 #include "actors/models/model.h"
 
 namespace actorflow {
@@ -18,10 +20,14 @@ void expect_divisible(std::int64_t batch_size, std::int64_t replicas, std::int64
 // The batches of training, as the options want them.
 BatchesOptions batches_of(const FitOptions& options, std::uint64_t seed);
 
+// FitContext::measured().
+std::vector<std::string> names_measured(const FitOptions& options, const std::vector<Metric>& metrics);
+
 // The examples of a fit(), divided by the options.
 struct FitData {
   FitBatches training;
   std::optional<FitBatches> validation;
+  ValidationFreq validation_freq;
 
   // `shape` gives the batches of training; their part of the examples follows from the options.
   FitData(const Server& server, const TrainingData& data, const FitOptions& options,

@@ -25,18 +25,20 @@ Logs test(ModelEngine& model, FitBatches& batches) {
 
 }  // namespace
 
-Logs logs_of_epoch(ModelEngine& model, const Totals& training, FitData& data) {
+Logs logs_of_epoch(ModelEngine& model, const Totals& training, FitData& data, int epoch) {
   Logs logs;
   training.write_to(logs);
-  if (!data.validation) return logs;
+  if (!data.validation || !data.validation_freq.includes(epoch)) return logs;
   const Logs validation = test(model, *data.validation);
   for (const auto& [name, value] : validation.values()) logs.set("val_" + name, value);
   return logs;
 }
 
-Logs evaluate(ModelEngine& model, const TrainingData& data, std::int64_t batch_size) {
-  if (data.size()) batch_size = std::min(check_batch_size(batch_size), *data.size());
-  FitBatches batches(model.local->server, data, {.batch_size = batch_size});
+Logs evaluate(ModelEngine& model, const TrainingData& data, const EvaluateOptions& options) {
+  BatchesOptions shape{.batch_size = check_batch_size(options.batch_size),
+                       .first_steps = check_steps("evaluate", options.steps)};
+  if (data.size()) shape.batch_size = std::min(shape.batch_size, *data.size());
+  FitBatches batches(model.local->server, data, shape);
   return test(model, batches);
 }
 
@@ -45,7 +47,8 @@ FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, co
   check_options(options, data);
   const std::int64_t parts = options.gradient_accumulation_steps;
   expect_divisible(options.batch_size, 1, parts);
-  engine_.build_training(types_of_example(data.elements(), engine_.runtime), parts);
+  engine_.build_training(types_of_example(data.elements(), engine_.runtime),
+                         {.parts = parts, .weighted = !options.class_weight.empty()});
   if (options.validation_data)
     engine_.build_testing(types_of_example(options.validation_data->elements(), engine_.runtime));
   BatchesOptions shape = batches_of(options, engine_.compiled().seed);
@@ -53,6 +56,7 @@ FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, co
   data_.emplace(engine_.local->server, data, options, shape);
   context_.emplace(model, *engine_.local->server.runtime(),
                    FitProgress{.epoch = options.initial_epoch + 1}, options.epochs);
+  context_->set_measured(names_measured(options, engine_.compiled().metrics));
   callbacks_.emplace(options.callbacks, engine_.compiled().metrics, *context_);
 }
 
@@ -108,7 +112,7 @@ Logs FitLoop::run_epoch() {
   if (context_->interrupted())  // whoever has interrupted it waits
     totals.write_to(logs);
   else
-    logs = logs_of_epoch(engine_, totals, *data_);
+    logs = logs_of_epoch(engine_, totals, *data_, progress.epoch);
   line.finish(logs);
   return logs;
 }

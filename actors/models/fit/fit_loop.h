@@ -15,11 +15,11 @@
 namespace actorflow {
 
 // Tests the model on data. REQUIRES: its testing graph was built.
-Logs evaluate(ModelEngine& model, const TrainingData& data, std::int64_t batch_size);
+Logs evaluate(ModelEngine& model, const TrainingData& data, const EvaluateOptions& options);
 
-// The logs of an epoch: the measurements of its training and, if there are validation data, those of the
-// model on these, made in the present session.
-Logs logs_of_epoch(ModelEngine& model, const Totals& training, FitData& data);
+// The logs of an epoch: the measurements of its training and, if it is one that validates, those of the
+// model on the validation data, made in the present session.
+Logs logs_of_epoch(ModelEngine& model, const Totals& training, FitData& data, int epoch);
 
 // Training in this process.
 class FitLoop {

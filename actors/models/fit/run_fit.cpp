@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "actors/models/data/class_weight.h"
 #include "actors/models/fit/cluster_fit.h"
 #include "actors/models/fit/fit_loop.h"
 #include "actors/models/fit/pipeline_plan.h"
@@ -128,7 +129,7 @@ void check_mirrored(const Mirrored& strategy) {
 
 History run_fit(Model& model, ModelEngine& engine, const TrainingData& data, const FitOptions& options) {
   check_options(options, data);
-  engine.compiled();
+  check_class_weight(options.class_weight, engine.compiled(), engine.architecture.outputs.size());
   return std::visit(
       [&](const auto& strategy) { return fit_with(strategy, model, engine, data, options); },
       options.strategy);

@@ -15,6 +15,12 @@ std::string log_name(const std::vector<Metric>& metrics, std::size_t i) {
 
 }  // namespace
 
+std::vector<std::string> log_names(const std::vector<Metric>& metrics) {
+  std::vector<std::string> names{"loss"};
+  for (std::size_t i = 0; i < metrics.size(); ++i) names.push_back(log_name(metrics, i));
+  return names;
+}
+
 double number(const Tensor& value, std::size_t i) {
   return value.dtype() == DType::float64 ? value.values<double>()[i]
                                          : static_cast<double>(value.values<float>()[i]);

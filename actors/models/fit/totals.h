@@ -15,6 +15,9 @@ namespace actorflow {
 // An element of a measurement, float32 or float64.
 double number(const Tensor& value, std::size_t i);
 
+// "loss", then the names of the metrics in logs.
+std::vector<std::string> log_names(const std::vector<Metric>& metrics);
+
 // The loss, and metrics that are means, are weighted by the number of examples. REQUIRES: the metrics
 // outlive this.
 class Totals {

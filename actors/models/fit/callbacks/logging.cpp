@@ -1,8 +1,10 @@
 // Callbacks that write what was measured.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -20,26 +22,31 @@
 namespace actorflow {
 namespace {
 
-// The epoch of a row; none of a header.
-std::optional<int> epoch_of(std::string_view row) {
-  int epoch = 0;
-  const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), epoch);
-  return error == std::errc() ? std::optional(epoch) : std::nullopt;
+// The number of a row; none of a header.
+std::optional<std::int64_t> number_of(std::string_view row) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), number);
+  return error == std::errc() ? std::optional(number) : std::nullopt;
 }
 
-// The text without the rows at its end that are of this epoch or later ones, and without a row that is
-// not complete. Rows of an earlier training, whose epochs end before, stay.
-std::string_view without_epochs_from(std::string_view text, int first) {
+// The text without the rows at its end that have this number or later ones, and without a row that is
+// not complete. Rows of an earlier training, whose numbers end before, stay.
+std::string_view without_rows_from(std::string_view text, std::int64_t first) {
   text = text.substr(0, text.rfind('\n') + 1);
-  auto last = std::optional(std::numeric_limits<int>::max());
+  auto last = std::numeric_limits<std::int64_t>::max();
   while (!text.empty()) {
     const std::size_t begin = text.substr(0, text.size() - 1).rfind('\n') + 1;
-    const auto epoch = epoch_of(text.substr(begin));
-    if (!epoch || *epoch < first || *epoch > *last) break;
-    last = epoch;
+    const auto number = number_of(text.substr(begin));
+    if (!number || *number < first || *number > last) break;
+    last = *number;
     text = text.substr(0, begin);
   }
   return text;
+}
+
+// The number of logs at the end of this epoch, or at the present step of it.
+std::int64_t number_of_logs(FitContext& training, int epoch) {
+  return training.numbers_steps() ? training.model().step() : epoch;
 }
 
 class CsvLogger final : public Callback {
@@ -51,22 +58,24 @@ class CsvLogger final : public Callback {
     waiting_.clear();
     storage_ = &training.storage();
     is_whole_ = true;
-    last_epoch_.reset();
+    last_.reset();
   }
+  // The next row has the number `first` or, of steps, a later one.
   void on_epoch_begin(FitContext& training, int epoch) override {
-    const bool goes_on = training.resumed() || epoch != training.first().epoch;
-    if (!last_epoch_) {
+    const std::int64_t first = number_of_logs(training, epoch) + (training.numbers_steps() ? 1 : 0);
+    if (!last_) {
+      const bool goes_on = this->goes_on(training, first);
       if (!append_ && !goes_on) storage_->remove(path_);
       size_ = storage_->exists(path_) ? storage_->open(path_)->size_bytes() : 0;
-      if (goes_on) forget_from(epoch);
-    } else if (epoch <= *last_epoch_) {
-      forget_from(epoch);
+      if (goes_on) forget_from(first);
+    } else if (first <= *last_) {
+      forget_from(first);
     }
-    last_epoch_ = epoch;
+    last_ = first;
   }
-  void on_epoch_end(FitContext&, int epoch, Logs& logs) override {
-    if (columns_.empty()) begin(logs);
-    std::string row = fmt::format("{}", epoch);
+  void on_epoch_end(FitContext& training, int epoch, Logs& logs) override {
+    if (columns_.empty()) begin(training, logs);
+    std::string row = fmt::format("{}", number_of_logs(training, epoch));
     for (const auto& column : columns_) {
       const auto value = logs.find(column);
       row += value ? fmt::format(",{}", *value) : ",";
@@ -78,22 +87,27 @@ class CsvLogger final : public Callback {
   }
 
  private:
-  void begin(const Logs& logs) {
-    std::string names = "epoch";
-    for (const auto& [name, value] : logs.values()) {
-      columns_.push_back(name);
-      names += "," + name;
-    }
-    if (size_ == 0) waiting_ = names + "\n";
+  static bool goes_on(const FitContext& training, std::int64_t first) {
+    if (training.numbers_steps()) return first > 1;
+    return training.resumed() || first != training.first().epoch;
+  }
+  // What later epochs alone measure has a column, too.
+  void begin(const FitContext& training, const Logs& logs) {
+    columns_ = training.measured();
+    for (const auto& [name, value] : logs.values())
+      if (!training.measures(name)) columns_.push_back(name);
+    if (size_ == 0)
+      waiting_ =
+          fmt::format("{},{}\n", training.numbers_steps() ? "step" : "epoch", fmt::join(columns_, ","));
   }
   // They go from the file with the next row that is written.
-  void forget_from(int epoch) {
-    waiting_ = without_epochs_from(waiting_, epoch);
+  void forget_from(std::int64_t first) {
+    waiting_ = without_rows_from(waiting_, first);
     if (size_ == 0) return;
-    storage_allows("read the log " + path_, [this, epoch] {
+    storage_allows("read the log " + path_, [this, first] {
       const auto bytes = storage_->read(path_);
       const std::string_view text(reinterpret_cast<const char*>(bytes.data()), size_);
-      const auto kept = without_epochs_from(text, epoch).size();
+      const auto kept = without_rows_from(text, first).size();
       is_whole_ = is_whole_ && kept == size_;
       size_ = kept;
     });
@@ -123,10 +137,10 @@ class CsvLogger final : public Callback {
   std::vector<std::string> columns_;
   // Of the present fit().
   Storage* storage_ = nullptr;
-  std::optional<int> last_epoch_;  // that has begun
-  std::uint64_t size_ = 0;         // of what was written
-  std::string waiting_;            // rows that were not
-  bool is_whole_ = true;           // the file has what was written, and no more
+  std::optional<std::int64_t> last_;  // the number with which the last epoch began
+  std::uint64_t size_ = 0;            // of what was written
+  std::string waiting_;               // rows that were not
+  bool is_whole_ = true;              // the file has what was written, and no more
 };
 
 class TensorBoard final : public Callback {
@@ -138,13 +152,14 @@ class TensorBoard final : public Callback {
     validation_.emplace(std::make_shared<EventWriter>(training.storage(), folder_ + "/validation"));
   }
 
-  void on_epoch_end(FitContext&, int epoch, Logs& logs) override {
+  void on_epoch_end(FitContext& training, int epoch, Logs& logs) override {
+    const std::int64_t number = number_of_logs(training, epoch);
     constexpr std::string_view prefix = "val_";
     for (const auto& [name, value] : logs.values()) {
       const bool of_validation = name.starts_with(prefix);
       const std::string plain = of_validation ? name.substr(prefix.size()) : name;
       (of_validation ? validation_ : training_)->write([&, &value = value](EventWriter& to) {
-        to.scalar(epoch, "epoch_" + plain, value);
+        to.scalar(number, "epoch_" + plain, value);
       });
     }
     for (auto* log : {&training_, &validation_}) (*log)->write([](EventWriter& to) { to.flush(); });

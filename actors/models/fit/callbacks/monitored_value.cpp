@@ -20,18 +20,18 @@ MonitoredValue::MonitoredValue(std::string name, Better better, double min_delta
       larger_(better == Better::larger || (better == Better::automatic && grows(name_))),
       min_delta_(std::abs(min_delta)) {}
 
-std::optional<double> MonitoredValue::find(const Logs& logs) {
+std::optional<double> MonitoredValue::find(const FitContext& training, const Logs& logs) {
   const auto value = logs.find(name_);
-  if (!value && !warned_) {
+  if (!value && !warned_ && !training.measures(name_)) {
     spdlog::warn("'{}' is not measured, so nothing follows from it; there are: {}", name_, logs.names());
     warned_ = true;
   }
   return value;
 }
 
-bool MonitoredValue::is_better(double value) const {
+bool MonitoredValue::is_better(double value, std::optional<double> than) const {
   if (std::isnan(value)) return false;
-  return !best_ || (larger_ ? value > *best_ + min_delta_ : value < *best_ - min_delta_);
+  return !than || (larger_ ? value > *than + min_delta_ : value < *than - min_delta_);
 }
 
 bool MonitoredValue::improve(double value) {

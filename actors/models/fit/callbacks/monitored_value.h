@@ -13,13 +13,16 @@ class MonitoredValue {
  public:
   MonitoredValue(std::string name, Better better, double min_delta = 0);
 
-  // The value; warns once, with the names there are, if it was not measured.
-  std::optional<double> find(const Logs& logs);
+  // The value; warns once, with the names there are, if it was not measured, though fit() does not
+  // measure it in another epoch either.
+  std::optional<double> find(const FitContext& training, const Logs& logs);
   // Whether the value is better than the best so far by more than min_delta.
-  bool is_better(double value) const;
+  bool is_better(double value) const { return is_better(value, best_); }
+  // The same against another value; better than none is what is a number.
+  bool is_better(double value, std::optional<double> than) const;
   // Keeps the value as the best if is_better(); returns whether.
   bool improve(double value);
-  void reset() { best_.reset(); }
+  void reset(std::optional<double> best = {}) { best_ = best; }
 
  private:
   std::string name_;

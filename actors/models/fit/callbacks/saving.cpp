@@ -1,4 +1,7 @@
 // Callbacks that save the model, or its average.
+#include <fmt/format.h>
+
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
@@ -45,20 +48,52 @@ class ModelCheckpoint final : public Callback {
   ModelCheckpoint(std::string folder, const ModelCheckpointOptions& options)
       : saving_(std::move(folder)),
         only_best_(!options.monitor.empty()),
-        value_(options.monitor, options.better) {}
+        save_freq_(options.save_freq),
+        value_(options.monitor, options.better) {
+    if (options.save_freq < 0)
+      throw invalid_argument(
+          fmt::format("model_checkpoint: expected a save_freq of 1 batch or more, or 0 to save after "
+                      "epochs, got {}",
+                      options.save_freq));
+    if (!only_best_ && options.initial_value_threshold)
+      throw invalid_argument(fmt::format(
+          "model_checkpoint: the initial_value_threshold {} is of the value that is monitored; give "
+          "`monitor`, too",
+          *options.initial_value_threshold));
+    value_.reset(options.initial_value_threshold);
+  }
 
-  // The best is what was saved.
+  bool looks_at_batches() const override { return save_freq_ > 0; }
+
+  void on_train_begin(FitContext& training) override { last_batch_ = training.first().batches; }
+  // Of replicas that step by themselves the chief hears of its own steps: it may miss numbers.
+  void on_batch_end(FitContext& training, std::int64_t batch, const Logs& logs) override {
+    if (save_freq_ == 0) return;
+    batches_ += batch > last_batch_ ? batch - last_batch_ : batch;
+    last_batch_ = batch;
+    if (batches_ < save_freq_) return;
+    batches_ = 0;
+    save(training, logs);
+  }
   void on_epoch_end(FitContext& training, int, Logs& logs) override {
-    saving_.forget_refused();
-    const auto value = only_best_ ? value_.find(logs) : std::nullopt;
-    if (only_best_ && (!value || !value_.is_better(*value))) return;
-    if (saving_.save(training) && value) value_.improve(*value);
+    if (save_freq_ == 0) save(training, logs);
   }
   void on_train_end(FitContext& training) override { saving_.save_refused(training); }
 
  private:
+  // The best is what was saved.
+  void save(FitContext& training, const Logs& logs) {
+    saving_.forget_refused();
+    const auto value = only_best_ ? value_.find(training, logs) : std::nullopt;
+    if (only_best_ && (!value || !value_.is_better(*value))) return;
+    if (saving_.save(training) && value) value_.improve(*value);
+  }
+
   Saving saving_;
   bool only_best_;
+  std::int64_t save_freq_;
+  std::int64_t batches_ = 0;     // since it saved
+  std::int64_t last_batch_ = 0;  // the number of the last one
   MonitoredValue value_;
 };
 

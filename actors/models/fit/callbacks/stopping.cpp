@@ -15,7 +15,13 @@ namespace {
 class EarlyStopping final : public Callback {
  public:
   explicit EarlyStopping(const EarlyStoppingOptions& options)
-      : options_(options), value_(options.monitor, options.better, options.min_delta) {}
+      : options_(options), value_(options.monitor, options.better, options.min_delta) {
+    if (options.patience < 0 || options.start_from_epoch < 1)
+      throw invalid_argument(fmt::format(
+          "early_stopping: expected a patience of 0 epochs or more and a start_from_epoch of 1 or more, "
+          "got {} and {}",
+          options.patience, options.start_from_epoch));
+  }
 
   void on_train_begin(FitContext&) override {
     value_.reset();
@@ -23,14 +29,16 @@ class EarlyStopping final : public Callback {
     best_weights_.clear();
   }
 
+  // Patience begins anew where a value is better than both the best so far and the baseline.
   void on_epoch_end(FitContext& training, int epoch, Logs& logs) override {
-    const auto value = value_.find(logs);
+    const auto value = value_.find(training, logs);
     if (!value || epoch < options_.start_from_epoch) return;
+    ++epochs_without_;
     if (value_.improve(*value)) {
-      epochs_without_ = 0;
       best_epoch_ = epoch;
       if (options_.restore_best_weights) best_weights_ = training.model().weights();
-    } else if (++epochs_without_ >= options_.patience) {
+      if (value_.is_better(*value, options_.baseline)) epochs_without_ = 0;
+    } else if (epochs_without_ >= options_.patience) {
       spdlog::info("early stopping in epoch {}: '{}' was best in epoch {}", epoch, options_.monitor,
                    best_epoch_);
       training.stop();
@@ -65,7 +73,7 @@ class ReduceOnPlateau final : public Callback {
 
   void on_epoch_end(FitContext& training, int, Logs& logs) override {
     logs.set("learning_rate", training.model().learning_rate());
-    const auto value = value_.find(logs);
+    const auto value = value_.find(training, logs);
     if (!value) return;
     if (cooling_ > 0) {
       --cooling_;

@@ -1,4 +1,4 @@
-#include "actors/models/fit/batches.h"
+#include "actors/models/data/batches.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -49,6 +49,17 @@ std::int64_t check_batch_size(std::int64_t batch_size) {
   return batch_size;
 }
 
+std::int64_t check_steps(std::string_view caller, std::int64_t steps) {
+  if (steps < 0)
+    throw invalid_argument(
+        fmt::format("{}: expected 0 steps, for all batches, or more, got {}", caller, steps));
+  return steps;
+}
+
+Dataset first_batches(const Dataset& examples, std::int64_t batch_size, std::int64_t steps) {
+  return steps == 0 ? examples : examples.take(steps * batch_size);
+}
+
 Tuple rows_of_shard(const Tuple& batch, std::int64_t shards, std::int64_t shard) {
   const std::int64_t rows = rows_of(batch);
   RowStacker own((rows - shard + shards - 1) / shards);
@@ -68,6 +79,9 @@ FitBatches::FitBatches(const Server& server, const TrainingData& data, const Bat
         fmt::format("a batch of {} examples is larger than the data, which have {}; choose a batch size "
                     "of at most that",
                     options_.batch_size, *size_));
+  if (options_.first_steps == 0) return;
+  elements_ = first_batches(elements_, options_.batch_size, options_.first_steps);
+  if (size_) size_ = std::min(*size_, options_.first_steps * options_.batch_size);
 }
 
 std::optional<std::int64_t> FitBatches::steps() const {
@@ -123,18 +137,20 @@ std::int64_t FitBatches::examples_of_epoch() const {
 }
 
 Dataset FitBatches::batches_of(const Dataset& examples, std::int64_t first) const {
+  const auto changed = [this](const Dataset& batches) {
+    return (options_.change ? batches.map(options_.change) : batches).prefetch(2 * options_.parts);
+  };
   if (options_.batch_size % options_.shards != 0)
-    return examples.batch(options_.batch_size)
-        .skip(first)
-        .map([shards = options_.shards, shard = options_.shard](const Tuple& batch) {
-          return rows_of_shard(batch, shards, shard);
-        })
-        .prefetch(2);
+    return changed(examples.batch(options_.batch_size)
+                       .skip(first)
+                       .map([shards = options_.shards, shard = options_.shard](const Tuple& batch) {
+                         return rows_of_shard(batch, shards, shard);
+                       }));
   const Dataset own = options_.shards > 1 ? examples.shard(options_.shards, options_.shard) : examples;
   Dataset batches = own.batch(options_.batch_size / options_.shards / options_.parts);
   if (first > 0) batches = batches.skip(first * options_.parts);
   if (options_.stride > 1) batches = batches.shard(options_.stride, 0);
-  return batches.prefetch(2 * options_.parts);
+  return changed(batches);
 }
 
 void FitBatches::begin_epoch(int epoch, std::int64_t batch) {

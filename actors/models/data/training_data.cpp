@@ -1,4 +1,6 @@
-#include "actors/models/fit/training_data.h"
+#include "actors/models/data/training_data.h"
+
+#include <utility>
 
 #include "actors/input/rows.h"
 
@@ -15,6 +17,9 @@ Tuple joined(std::vector<Tensor> inputs, std::vector<Tensor> labels) {
 
 TrainingData::TrainingData(const Tensor& x, const Tensor& y)
     : TrainingData(std::vector<Tensor>{x}, std::vector<Tensor>{y}) {}
+
+TrainingData::TrainingData(const Tensor& x, const Tensor& y, const Tensor& sample_weights)
+    : TrainingData(std::vector<Tensor>{x}, std::vector<Tensor>{y, sample_weights}) {}
 
 TrainingData::TrainingData(std::vector<Tensor> inputs, std::vector<Tensor> labels)
     : elements_(Dataset::tensors(joined(inputs, std::move(labels)))), size_(rows_of(inputs)) {}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,8 @@ class TrainingData {
   // Tensors whose rows are examples. Throws invalid_argument if the numbers of rows differ.
   TrainingData(const Tensor& x, const Tensor& y);
   TrainingData(std::vector<Tensor> inputs, std::vector<Tensor> labels);
+  // The same with the weights of the examples, float32 [examples]: see CompileOptions::sample_weights.
+  TrainingData(const Tensor& x, const Tensor& y, const Tensor& sample_weights);
 
   const Dataset& elements() const { return elements_; }
   // The number of examples, if it is known.
@@ -27,5 +30,8 @@ class TrainingData {
   Dataset elements_;
   std::optional<std::int64_t> size_;
 };
+
+// Weights of classes by their numbers: FitOptions::class_weight.
+using ClassWeight = std::map<std::int64_t, double>;
 
 }  // namespace actorflow

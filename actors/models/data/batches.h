@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "actors/client/dataset_iterator.h"
-#include "actors/models/fit/training_data.h"
+#include "actors/models/data/training_data.h"
 #include "dataflow/graph/tensor_types.h"
 
 namespace actorflow {
@@ -22,12 +23,19 @@ std::vector<TensorType> types_of_example(const Dataset& elements, std::shared_pt
 // Returns the size. Throws invalid_argument unless it is 1 or more.
 std::int64_t check_batch_size(std::int64_t batch_size);
 
+// Returns the steps. Throws invalid_argument, for a caller of this name, unless they are 0 or more.
+std::int64_t check_steps(std::string_view caller, std::int64_t steps);
+
+// The examples of the first so many batches; of all for 0.
+Dataset first_batches(const Dataset& examples, std::int64_t batch_size, std::int64_t steps);
+
 struct BatchesOptions {
   std::int64_t batch_size = 32;
   bool shuffle = false;  // if the number of examples is known
   std::uint64_t seed = 1;
   std::int64_t steps_per_epoch = 0;    // 0: until the data end
   std::int64_t first = 0, count = -1;  // the part of the examples; -1: to the end
+  std::int64_t first_steps = 0;        // so many batches of that part, at most; 0: all
   // The examples of one replica in each batch: number `shard`, `shard` + `shards`, ... If the batch size
   // is no multiple of `shards`, each replica reads whole batches. REQUIRES: `parts` is then 1.
   std::int64_t shards = 1, shard = 0;
@@ -35,6 +43,7 @@ struct BatchesOptions {
   // The micro-batches of a batch, or of a replica's part of it. REQUIRES: they divide it, and `stride`
   // is 1 if there are several.
   std::int64_t parts = 1;
+  Dataset::Map change{};  // of a batch, or of a part; also of an empty tuple. None: as it is
 };
 
 // Rows number `shard`, `shard` + `shards`, ... of a batch; an empty tuple if there are none.

@@ -1,0 +1,42 @@
+#include "actors/models/fit/single_batch.h"
+
+#include "actors/input/rows.h"
+#include "actors/models/data/batches.h"
+#include "actors/models/fit/totals.h"
+#include "actors/runtime/runtime.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+Tuple rows_of_all(const ModelEngine& model, const TrainingData& batch) {
+  Runtime& runtime = *model.local->server.runtime();
+  return read_all(batch.elements(), {&runtime.storage(), &runtime.team()});
+}
+
+Logs logs_of(const ModelEngine& model, const std::vector<Tensor>& values) {
+  Totals totals(model.compiled().metrics);
+  totals.add(values, 1);
+  Logs logs;
+  totals.write_to(logs);
+  return logs;
+}
+
+}  // namespace
+
+Logs train_on_batch(ModelEngine& model, const TrainingData& batch) {
+  if (model.of_cluster)
+    throw Error(
+        Code::failed_precondition,
+        "train_on_batch: a fit() by several replicas trains the model now, of which each step is "
+        "one of all; call it before or after");
+  model.build_training(types_of_example(batch.elements(), model.runtime), {});
+  return logs_of(model, model.local->train->run(rows_of_all(model, batch)));
+}
+
+Logs test_on_batch(ModelEngine& model, const TrainingData& batch) {
+  model.build_testing(types_of_example(batch.elements(), model.runtime));
+  return logs_of(model, model.session().test(rows_of_all(model, batch)));
+}
+
+}  // namespace actorflow

@@ -1,0 +1,57 @@
+#include "actors/models/predicting.h"
+
+#include <fmt/format.h>
+
+#include "actors/input/rows.h"
+#include "actors/models/data/batches.h"
+#include "dataflow/values/error.h"
+
+namespace actorflow {
+namespace {
+
+// The outputs for the first components of the elements, which are the inputs.
+std::vector<Tensor> predict(ModelEngine& model, const Dataset& examples, std::int64_t batch_size,
+                            std::int64_t rows_expected) {
+  const std::size_t inputs = model.architecture.inputs.size();
+  DatasetIterator batches(model.local->server, examples.batch(batch_size));
+  RowStacker results(rows_expected);
+  while (auto batch = next_of(batches)) {
+    batch->resize(inputs);
+    const auto values = model.session().predict(std::move(*batch));
+    for (std::int64_t row = 0; row < rows_of(values); ++row) results.add_row(values, row);
+  }
+  return results.take();
+}
+
+void expect_example(const ModelEngine& model, const std::vector<TensorType>& example) {
+  const std::size_t inputs = model.architecture.inputs.size();
+  const std::size_t labelled = inputs + model.architecture.outputs.size();
+  if (example.size() == inputs || example.size() == labelled || example.size() == labelled + 1) return;
+  throw invalid_argument(
+      fmt::format("predict: an element has the model's inputs, {}, and may have its labels, {}, and a "
+                  "weight, but these have {} tensors: {}",
+                  inputs, labelled - inputs, example.size(), to_string(example)));
+}
+
+}  // namespace
+
+std::vector<Tensor> predict_inputs(ModelEngine& model, const std::vector<Tensor>& inputs,
+                                   std::int64_t batch_size) {
+  const std::int64_t rows = rows_of(inputs);
+  const Dataset examples = Dataset::tensors(inputs);
+  model.build(types_of_example(examples, model.runtime));
+  return predict(model, examples, check_batch_size(batch_size), rows);
+}
+
+std::vector<Tensor> predict_examples(ModelEngine& model, const Dataset& examples,
+                                     const PredictOptions& options) {
+  const std::int64_t batch_size = check_batch_size(options.batch_size);
+  const Dataset wanted = first_batches(examples, batch_size, check_steps("predict", options.steps));
+  auto types = types_of_example(wanted, model.runtime);
+  expect_example(model, types);
+  types.resize(model.architecture.inputs.size());
+  model.build(types);
+  return predict(model, wanted, batch_size, batch_size);
+}
+
+}  // namespace actorflow
