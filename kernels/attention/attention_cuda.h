@@ -41,6 +41,13 @@ __device__ inline int visible_from(const AttentionSize& s, std::int64_t query, s
                            : 0;
 }
 
+// How many blocks a multiprocessor is to have at a time. With more registers per thread than that allows
+// the compiler would fetch further ahead, but too few threads would be there to wait for memory.
+template <class T, int columns>
+inline constexpr int blocks_at_a_time = sizeof(T) > 4 || columns > 64 ? 4
+                                        : columns > 32                ? 6
+                                                                      : 8;
+
 template <class T, int columns>
 struct ForwardTiles {
   Tile<T, columns> query, key, value;
@@ -71,7 +78,8 @@ struct RunningSoftmax {
 };
 
 template <class Arithmetic, int columns, class T = typename Arithmetic::Value>
-__global__ void __launch_bounds__(threads) forward_kernel(AttentionForward<T> f) {
+__global__ void __launch_bounds__(threads, blocks_at_a_time<T, columns>)
+    forward_kernel(AttentionForward<T> f) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto& tiles = *reinterpret_cast<ForwardTiles<T, columns>*>(memory);
   const AttentionSize s = f.size;
@@ -167,7 +175,7 @@ struct HeadBackward {
 };
 
 template <class Arithmetic, int columns, class T = typename Arithmetic::Value>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, blocks_at_a_time<T, columns>)
     query_gradient_kernel(AttentionBackward<T> b, const T* along) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto& tiles = *reinterpret_cast<BackwardTiles<T, columns>*>(memory);
@@ -203,7 +211,8 @@ __global__ void __launch_bounds__(threads)
 
 // The rows of the products are keys here, and the columns queries.
 template <class Arithmetic, int columns, class T = typename Arithmetic::Value>
-__global__ void __launch_bounds__(threads) key_gradient_kernel(AttentionBackward<T> b, const T* along) {
+__global__ void __launch_bounds__(threads, blocks_at_a_time<T, columns>)
+    key_gradient_kernel(AttentionBackward<T> b, const T* along) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto& tiles = *reinterpret_cast<BackwardTiles<T, columns>*>(memory);
   const HeadBackward<Arithmetic> head(b, along, BlockPlace(b.size, b.size.keys));
@@ -254,6 +263,9 @@ void launch_tiles(Device& device, const AttentionSize& s, std::int64_t rows,
     check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(sizeof(Tiles))),
                "take shared memory for attention");
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                  cudaSharedmemCarveoutMaxShared),
+             "prefer shared memory for attention");
   kernel<<<static_cast<unsigned>(blocks), threads, sizeof(Tiles), cuda_stream(device)>>>(arguments...);
   check_cuda(cudaGetLastError(), "launch an attention");
 }

@@ -5,6 +5,7 @@
 // of the rows row(i) and the columns column(j). A row belongs to `lanes` neighbouring threads of a warp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/attention/attention.h"
@@ -42,25 +43,29 @@ struct HeadRows {
 };
 
 // Loads the rows from `first` on in packs, as the arithmetic takes them; zeros where there are none, and
-// beyond the width. All packs are asked for before the first one is stored.
+// beyond the width. A few packs are asked for before the first of them is stored: each waits for memory,
+// but takes registers meanwhile.
 template <class Arithmetic, int n, class T, int columns>
 __device__ void load_tile_of_packs(const HeadRows<const T>& from, std::int64_t first,
                                    Tile<T, columns>& to) {
   constexpr int row_packs = columns / n, mine = tile * row_packs / threads;
-  const auto row = [](int k) { return static_cast<int>(threadIdx.x + k * threads) / row_packs; };
-  const auto column = [](int k) { return static_cast<int>(threadIdx.x + k * threads) % row_packs * n; };
-  Pack<T, n> packs[mine];
+  constexpr int at_a_time = 4;
+#pragma unroll 1
+  for (int begun = 0; begun < mine; begun += at_a_time) {
+    const auto place = [begun](int k) { return static_cast<int>(threadIdx.x) + (begun + k) * threads; };
+    Pack<T, n> packs[at_a_time];
 #pragma unroll
-  for (int k = 0; k < mine; ++k) {
-    const bool there = first + row(k) < from.length && column(k) < from.width;
-    packs[k] =
-        there ? load_pack<n>(from.first + (first + row(k)) * from.stride + column(k)) : Pack<T, n>{};
-  }
+    for (int k = 0; k < at_a_time; ++k) {
+      const int row = place(k) / row_packs, column = place(k) % row_packs * n;
+      const bool there = first + row < from.length && column < from.width;
+      packs[k] = there ? load_pack<n>(from.first + (first + row) * from.stride + column) : Pack<T, n>{};
+    }
 #pragma unroll
-  for (int k = 0; k < mine; ++k) {
+    for (int k = 0; k < at_a_time; ++k) {
 #pragma unroll
-    for (int e = 0; e < n; ++e) packs[k].values[e] = Arithmetic::taken(packs[k].values[e]);
-    store_pack(to.row(row(k)) + column(k), packs[k]);
+      for (int e = 0; e < n; ++e) packs[k].values[e] = Arithmetic::taken(packs[k].values[e]);
+      store_pack(to.row(place(k) / row_packs) + place(k) % row_packs * n, packs[k]);
+    }
   }
 }
 

@@ -57,6 +57,7 @@ ImageRecipe resnet20_recipe() {
           .momentum = 0.9,
           .course = {{0, 1}, {0.5, 1}, {0.5, 0.1}, {0.75, 0.1}, {0.75, 0.01}, {1, 0.01}},
           .weight_decay = 1e-4,
+          .precision = Precision::tf32,  // a GPU's; CPUs multiply float32
           .augmentation = {.padding = 4, .mirroring = Mirroring::random}};
 }
 
