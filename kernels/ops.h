@@ -265,11 +265,14 @@ Output element(Output x, std::int64_t index, std::int64_t axis = 0);
 Output softmax(Output x);
 Output log_softmax(Output x);
 
+// The most that the width of a head may be where a GPU computes dot_product_attention().
+inline constexpr std::int64_t widest_attention_on_gpu = 128;
 // attention.cu: softmax(query key^T / sqrt(width)) value for each head, of query [batch, queries, heads,
-// width] and of key and value [batch, keys, heads, width]; the result has the query's shape. With
-// `causal` query i looks at the keys 0 to i only. The weights are never whole in memory. Vaswani et al.,
-// Attention Is All You Need (2017).
-inline constexpr std::int64_t widest_attention_on_gpu = 128;  // the width that a GPU takes at most
+// width] and of key and value [batch, keys, heads, width], float32 or float64; the result has the
+// query's shape. With `causal` query i looks at the keys 0 to i only. The weights are never whole in
+// memory. On a GPU factors of float32 are rounded to tf32 unless the graph's precision is float32. Fails
+// when it runs if there are queries but no keys, and on a GPU for wider heads or where it has too little
+// shared memory. Its gradient has none. Vaswani et al., Attention Is All You Need (2017).
 Output dot_product_attention(Output query, Output key, Output value, bool causal = false);
 
 // histogram.cu: the distribution of the elements of x, for summaries. No gradient. histogram.h names the

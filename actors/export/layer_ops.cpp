@@ -90,8 +90,8 @@ std::string log_softmax(OnnxContext& c) {
   return c.add("LogSoftmax", {c.input(0)}, {{"axis", std::int64_t{-1}}});
 }
 
-// The attention's inputs [batch, length, heads, width] with other orders of the axes.
-std::string turned(OnnxContext& c, const std::string& x, const Ints& perm) {
+// Attention's tensors are [batch, length, heads, width]; ONNX multiplies the last two axes.
+std::string transposed(OnnxContext& c, const std::string& x, const Ints& perm) {
   return c.add("Transpose", {x}, {{"perm", perm}});
 }
 
@@ -112,11 +112,13 @@ std::string causal_mask(OnnxContext& c) {
 std::string attention(OnnxContext& c) {
   const auto width = static_cast<double>(c.shape(0)[3]);
   if (!(width > 0)) c.refuse("attention is exported for a known width of the heads only");
-  const auto query = c.add("Mul", {turned(c, c.input(0), {0, 2, 1, 3}), c.scalar(1 / std::sqrt(width))});
-  auto scores = c.add("MatMul", {query, turned(c, c.input(1), {0, 2, 3, 1})});
+  const auto query =
+      c.add("Mul", {transposed(c, c.input(0), {0, 2, 1, 3}), c.scalar(1 / std::sqrt(width))});
+  auto scores = c.add("MatMul", {query, transposed(c, c.input(1), {0, 2, 3, 1})});
   if (c.attr<bool>("causal")) scores = c.add("Add", {scores, causal_mask(c)});
   const auto weights = c.add("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
-  return turned(c, c.add("MatMul", {weights, turned(c, c.input(2), {0, 2, 1, 3})}), {0, 2, 1, 3});
+  return transposed(c, c.add("MatMul", {weights, transposed(c, c.input(2), {0, 2, 1, 3})}),
+                    {0, 2, 1, 3});
 }
 
 std::string batch_norm(OnnxContext& c) {

@@ -18,14 +18,16 @@ class Attention {
       : scope_(scope), heads_(heads), head_width_(head_width), options_(options) {}
 
   Output operator()(Output query, Output value, Output key) {
-    const Output q = by_heads(projected("query", query));
-    const Output k = by_heads(projected("key", key));
-    const Output v = by_heads(projected("value", value));
+    const Output q = split_heads(projected("query", query));
+    const Output k = split_heads(projected("key", key));
+    const Output v = split_heads(projected("value", value));
     const bool drops = options_.dropout > 0 && scope_.training();
-    const Output seen = drops || head_width_ > widest_attention_on_gpu
-                            ? weighted(q, k, v, drops)
-                            : dot_product_attention(q, k, v, options_.causal);
-    const Output joined = reshape(seen, {-1, query.shape()[1], heads_ * head_width_});
+    // Dropout needs the weights. Which device computes is not known yet, so a GPU's limit holds for
+    // CPUs.
+    const Output attended = drops || head_width_ > widest_attention_on_gpu
+                                ? attention_with_weights(q, k, v, drops)
+                                : dot_product_attention(q, k, v, options_.causal);
+    const Output joined = reshape(attended, {-1, query.shape()[1], heads_ * head_width_});
     const Initializer& last = options_.output_weights ? options_.output_weights : options_.weights;
     return project("output", joined, last_dimension(query), last);
   }
@@ -40,10 +42,10 @@ class Attention {
   }
 
   // [batch, length, heads * width] -> [batch, length, heads, width].
-  Output by_heads(Output x) { return reshape(x, {-1, x.shape()[1], heads_, head_width_}); }
+  Output split_heads(Output x) { return reshape(x, {-1, x.shape()[1], heads_, head_width_}); }
 
   // The same as dot_product_attention(), with the weights in a tensor of their own.
-  Output weighted(Output q, Output k, Output v, bool drops) {
+  Output attention_with_weights(Output q, Output k, Output v, bool drops) {
     const auto heads_first = [](Output x) { return transpose(x, {0, 2, 1, 3}); };
     Output scores = batch_matmul(heads_first(q) * (1 / std::sqrt(static_cast<double>(head_width_))),
                                  heads_first(k), false, true);

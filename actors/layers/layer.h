@@ -144,6 +144,7 @@ class LayerScope {
 
   Variable variable(std::string_view name, const Shape& shape, const Initializer& initial, bool trained,
                     const Regularizer& regularizer);
+
   ModelPass& pass_;
   std::string prefix_;  // "block/", or "" of the model
   bool trainable_ = true;

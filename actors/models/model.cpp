@@ -30,6 +30,7 @@ Model::~Model() = default;
 
 void Model::compile(CompileOptions options) {
   device_in_task(options.device);  // throws for what is none
+  engine_->expect_no_fit("compile");
   engine_->rebuild_later();
   engine_->options = std::move(options);
 }
@@ -68,6 +69,7 @@ std::vector<Tensor> Model::predict(const Dataset& examples, const PredictOptions
   return predict_examples(*engine_, examples, options);
 }
 
+Tensor Model::predict_on_batch(const Tensor& x) { return predict(x, rows_of(std::vector<Tensor>{x})); }
 std::vector<Tensor> Model::predict_on_batch(const std::vector<Tensor>& inputs) {
   return predict_inputs(*engine_, inputs, rows_of(inputs));
 }

@@ -43,10 +43,11 @@ struct FitOptions {
   double validation_split = 0;
   std::int64_t validation_batch_size = 0;  // 0: batch_size
   std::int64_t validation_steps = 0;       // batches, the first ones; 0: until the data end
-  ValidationFreq validation_freq = 1;      // in which epochs: {.validation_freq = 2}, or = {1, 5}
-  // By which the loss of each example of training is multiplied; empty: not. As with all weights, the
-  // loss is then the sum of the products divided by the number of examples, not by the sum of the
-  // weights, and metrics are not weighted, nor is validation. Each class needs a weight.
+  ValidationFreq validation_freq = 1;      // 2: every second epoch; {1, 5}: these epochs, counted from 1
+  // Multiplies the loss of each example of training by the weight of its class; empty: unweighted. Each
+  // class that occurs needs one; not together with sample_weights, nor for several outputs. The loss is
+  // divided by the number of examples, not by the sum of the weights. Metrics and validation are
+  // unweighted.
   ClassWeight class_weight{};
   bool shuffle = true;               // in each epoch anew; tensors only: a dataset has its own order
   int initial_epoch = 0;             // epochs that were run earlier
@@ -109,11 +110,12 @@ class Model {
   // there are no elements.
   std::vector<Tensor> predict(const Dataset& examples, const PredictOptions& options = {});
 
-  // A step of training, and a test, of one batch: all of these examples. "loss" and the metrics of this
-  // batch alone, as the weights were before the step. Training goes on from fit() and fit() from it, in
-  // this process.
+  // A step of the optimizer, or a test, with all of these examples as one batch, in this process.
+  // Returns the loss and the metrics of this batch alone, with the weights before the step. Training
+  // goes on from fit() and fit() from it; throws failed_precondition within one.
   Logs train_on_batch(const TrainingData& batch);
   Logs test_on_batch(const TrainingData& batch);
+  Tensor predict_on_batch(const Tensor& x);
   std::vector<Tensor> predict_on_batch(const std::vector<Tensor>& inputs);
 
   // Makes the variables, if the inputs' types are known from input() or given here: those of one
@@ -127,9 +129,9 @@ class Model {
   std::map<std::string, Tensor> weights();
   // Throws invalid_argument, with all differences, unless these are all of the model's variables.
   void set_weights(const std::map<std::string, Tensor>& weights);
-  // A layer by its name, and all names, in the order of summary(). Throws not_found, with the names that
-  // there are.
+  // One of the outermost layers. Throws not_found, with the names that there are.
   ModelLayer get_layer(const std::string& name);
+  // Of these, in the order of summary().
   std::vector<std::string> layer_names() const;
   // Writes a checkpoint into the folder: weights, slots, the numbers of the step, epoch and batch, and
   // the learning rate; by default the five newest stay. load() takes the newest one that is whole.

@@ -131,6 +131,7 @@ void ModelEngine::build_training(const std::vector<TensorType>& example, const S
   build_testing(example);
   ModelGraph& nodes = local->nodes;
   if (local->form == form) return;
+  local->form.reset();  // until all is there
   std::optional<MicroBatchOptions> micro_batches;
   if (form.parts > 1) micro_batches = {.count = static_cast<int>(form.parts)};
   nodes.add_training(compiled(), {}, micro_batches, form.weighted);
@@ -174,6 +175,18 @@ void ModelEngine::set_steps(std::int64_t steps) {
     local->in_session.set_global_step(steps);
   else
     kept_steps = steps;
+}
+
+void ModelEngine::expect_no_fit(std::string_view what) const {
+  if (in_fit)
+    throw Error(Code::failed_precondition,
+                fmt::format("{}: fit() trains the model now; call it before or after", what));
+}
+
+std::optional<double> ModelEngine::own_rate() const {
+  if (!options || options->learning_rate) return std::nullopt;
+  if (local) return local->in_session.session().run(local->nodes.learning_rate).scalar<double>();
+  return kept_state ? kept_state->learning_rate : wanted_rate;
 }
 
 void ModelEngine::rebuild_later() {

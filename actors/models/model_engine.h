@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/models/model.h"
@@ -55,8 +56,12 @@ struct ModelEngine {
   // The training steps so far, and how many they are now.
   std::int64_t steps() const;
   void set_steps(std::int64_t steps);
+  // The learning rate as it was set or changed since compile(); none where a schedule says it.
+  std::optional<double> own_rate() const;
   // Drops the graph, and keeps the weights for the next one. The steps begin anew, as the slots do.
   void rebuild_later();
+  // Throws failed_precondition during a fit(), as in a callback, of what would change its graph.
+  void expect_no_fit(std::string_view what) const;
 
   Architecture architecture;
   const std::shared_ptr<Runtime> runtime;  // whose threads compute; null: threads of its own
@@ -68,6 +73,7 @@ struct ModelEngine {
   std::vector<TensorType> learned_inputs;      // their types, known from data
   std::optional<double> wanted_rate;           // that was set before there was a graph
   ModelSession* of_cluster = nullptr;          // while one trains
+  bool in_fit = false;
 
   // In this process.
   struct Local {

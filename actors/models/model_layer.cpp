@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "actors/layers/network_builder.h"
 #include "actors/models/model_engine.h"
 #include "dataflow/values/error.h"
@@ -48,16 +50,14 @@ bool ModelLayer::trainable() const { return !engine_.architecture.frozen.contain
 
 void ModelLayer::set_trainable(bool trainable) {
   if (trainable == this->trainable()) return;
-  if (engine_.of_cluster)
-    throw Error(Code::failed_precondition,
-                fmt::format("set_trainable: several replicas train the model now; freeze '{}' before "
-                            "fit(), at each of them",
-                            name_));
+  engine_.expect_no_fit("set_trainable");
+  const auto rate = engine_.own_rate();
+  engine_.rebuild_later();
+  engine_.wanted_rate = rate;
   if (trainable)
     engine_.architecture.frozen.erase(name_);
   else
     engine_.architecture.frozen.insert(name_);
-  engine_.rebuild_later();
 }
 
 }  // namespace actorflow

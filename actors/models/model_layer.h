@@ -34,9 +34,9 @@ class ModelLayer {
 
   bool trainable() const;
   // A frozen layer has no gradients, slots, penalties and updates; batch_norm uses its averages, in
-  // training, too, and leaves them as they are; dropout drops as before. The model keeps its weights; a
-  // change is as a compile(): steps and slots begin anew. Throws failed_precondition while a cluster
-  // trains the model.
+  // training, too, and leaves them as they are; dropout drops as before. The model keeps its weights and
+  // its learning rate; steps and slots begin anew, as after compile(). Throws failed_precondition during
+  // a fit(), and all replicas of a cluster must freeze the same.
   void set_trainable(bool trainable);
 
  private:

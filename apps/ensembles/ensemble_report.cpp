@@ -35,8 +35,8 @@ void save_losses(const std::string& folder, const std::vector<History>& historie
   save_plot(folder, "loss", to_svg(chart));
 }
 
-// Of members that were loaded nobody knows here how they were trained.
-JsonMembers members_of(const EnsembleRun& run) {
+// How members that were loaded have been trained is not known here.
+JsonMembers json_of_run(const EnsembleRun& run) {
   JsonMembers json{{"version", ACTORFLOW_VERSION},
                    {"data", run.data},
                    {"path", run.path},
@@ -61,7 +61,7 @@ JsonMembers members_of(const EnsembleRun& run) {
 
 std::string to_json(const EnsembleReport& report) {
   const std::vector<std::int64_t> numbers(report.members.begin(), report.members.end());
-  JsonMembers json = members_of(report.run);
+  JsonMembers json = json_of_run(report.run);
   json.insert(json.end(), {{"members", numbers},
                            {"metric", report.test.metric},
                            {"member_scores", report.test.members},

@@ -49,8 +49,8 @@ void infer_attention_grad(InferContext& c) {
   for (int i = 1; i <= 3; ++i) c.add_output(c.input(0).dtype, c.input(i).shape);
 }
 
-// (g, query, key, value, output, logarithms, the logarithms' gradient if there is one) -> the gradients
-// of query, key and value.
+// (g, query, key, value, output, logsumexp, the gradient of the logsumexp if there is one) -> the
+// gradients of query, key and value.
 const OpDef& attention_grad_op() {
   static const OpDef op{.name = "DotProductAttentionGrad",
                         .min_inputs = 6,
@@ -68,7 +68,7 @@ std::vector<Output> attention_gradient(GradientContext& c) {
   return {grad, grad.output(1), grad.output(2)};
 }
 
-// (query, key, value) -> output, and the logarithms of attention.h.
+// (query, key, value) -> output, logsumexp (attention.h).
 const OpDef& attention_op() {
   static const OpDef op{.name = "DotProductAttention",
                         .min_inputs = 3,
@@ -113,8 +113,8 @@ template <class T>
 AttentionForward<T> prepare_forward(OpContext& c, bool causal) {
   const AttentionSize size = size_of_attention(c, 0, causal);
   T* const output = allocate<T>(c, 0, c.input(0).shape());
-  T* const logarithms = allocate<T>(c, 1, {size.batch, size.queries, size.heads});
-  return {size, data<T>(c, 0), data<T>(c, 1), data<T>(c, 2), output, logarithms};
+  T* const logsumexp = allocate<T>(c, 1, {size.batch, size.queries, size.heads});
+  return {size, data<T>(c, 0), data<T>(c, 1), data<T>(c, 2), output, logsumexp};
 }
 
 template <class T>
@@ -123,12 +123,12 @@ AttentionBackward<T> prepare_backward(OpContext& c, bool causal) {
   expect_shape(c, 0, c.input(1).shape());
   expect_shape(c, 4, c.input(1).shape());
   for (int i = 5; i < c.inputs(); ++i) expect_shape(c, i, {size.batch, size.queries, size.heads});
-  const T* const logarithm_gradient = c.inputs() > 6 ? data<T>(c, 6) : nullptr;
+  const T* const logsumexp_gradient = c.inputs() > 6 ? data<T>(c, 6) : nullptr;
   T *const query = allocate<T>(c, 0, c.input(1).shape()),
            *const key = allocate<T>(c, 1, c.input(2).shape()),
            *const value = allocate<T>(c, 2, c.input(2).shape());
   return {size,          data<T>(c, 0),      data<T>(c, 1), data<T>(c, 2), data<T>(c, 3), data<T>(c, 4),
-          data<T>(c, 5), logarithm_gradient, query,         key,           value};
+          data<T>(c, 5), logsumexp_gradient, query,         key,           value};
 }
 
 // Kernels of both devices and both directions. Devices have run(c, forward) and run(c, backward).

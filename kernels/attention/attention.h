@@ -1,8 +1,7 @@
-// What a dot-product attention computes, for its kernels on both devices. Internal to kernels/attention.
+// The arguments of attention's kernels, on both devices. Internal to kernels/attention.
 //
-// All tensors but the logarithms are [batch, length, heads, width], dense. The logarithms [batch,
-// queries, heads] are those of the sums of a row's exponentials, from which the gradient computes the
-// weights again.
+// All tensors are [batch, length, heads, width], dense, but `logsumexp` [batch, queries, heads]: the
+// logarithms of the sums of a row's exponentials, from which the gradient computes the weights again.
 #pragma once
 
 #include <cmath>
@@ -30,14 +29,14 @@ template <class T>
 struct AttentionForward {
   AttentionSize size;
   const T *query, *key, *value;
-  T *output, *logarithms;
+  T *output, *logsumexp;
 };
 
 template <class T>
 struct AttentionBackward {
   AttentionSize size;
-  const T *gradient, *query, *key, *value, *output, *logarithms;
-  const T* logarithm_gradient;  // null: none
+  const T *gradient, *query, *key, *value, *output, *logsumexp;
+  const T* logsumexp_gradient;  // null: none
   T *query_gradient, *key_gradient, *value_gradient;
 };
 

@@ -29,8 +29,9 @@ struct CpuAttention::Products {
 
 namespace {
 
-// The weights of all heads that are in the cache at a time.
-constexpr std::int64_t weights_at_a_time = 1 << 16;
+// The weights of all heads that are in the cache at a time; more where that would be fewer queries than
+// products are fast with.
+constexpr std::int64_t weights_at_a_time = 1 << 16, least_queries = 32;
 
 // Some queries of one example.
 struct Block {
@@ -38,7 +39,8 @@ struct Block {
 };
 
 std::int64_t queries_at_a_time(const AttentionSize& size) {
-  return std::clamp<std::int64_t>(weights_at_a_time / (size.heads * size.keys), 1, size.queries);
+  const std::int64_t in_cache = weights_at_a_time / (size.heads * size.keys);
+  return std::min(std::max(in_cache, least_queries), size.queries);
 }
 
 template <class Body>
@@ -59,37 +61,44 @@ void for_each_example(OpContext& c, const AttentionSize& size, const Body& body)
   });
 }
 
-// to[heads, rows, width] = factor from[rows, heads, width], of one example from row `first` on.
+// Where the rows of the heads' matrices begin.
+struct HeadStrides {
+  std::int64_t head, row;
+};
+
+// Of [rows, heads, width], as tensors have them.
+HeadStrides by_row(const AttentionSize& s) { return {s.width, s.row_stride()}; }
+// Of [heads, rows, width], as products take them.
+HeadStrides by_head(const AttentionSize& s, std::int64_t rows) { return {rows * s.width, s.width}; }
+
+// to = factor from, for all heads.
 template <class T>
-void gather_heads(const AttentionSize& s, std::int64_t first, std::int64_t rows, T factor, const T* from,
-                  T* to) {
+void copy_heads(const AttentionSize& s, std::int64_t rows, T factor, const T* from,
+                HeadStrides from_strides, T* to, HeadStrides to_strides) {
   vectorised([=] {
     for (std::int64_t head = 0; head < s.heads; ++head)
       for (std::int64_t row = 0; row < rows; ++row) {
-        const T* source = from + (first + row) * s.row_stride() + head * s.width;
-        T* target = to + (head * rows + row) * s.width;
+        const T* source = from + head * from_strides.head + row * from_strides.row;
+        T* target = to + head * to_strides.head + row * to_strides.row;
 #pragma GCC ivdep
         for (std::int64_t j = 0; j < s.width; ++j) target[j] = factor * source[j];
       }
   });
+}
+
+// Rows of a tensor, from `from` on, to the heads' matrices.
+template <class T>
+void gather_heads(const AttentionSize& s, std::int64_t rows, T factor, const T* from, T* to) {
+  copy_heads(s, rows, factor, from, by_row(s), to, by_head(s, rows));
 }
 
 // The way back.
 template <class T>
-void scatter_heads(const AttentionSize& s, std::int64_t first, std::int64_t rows, T factor,
-                   const T* from, T* to) {
-  vectorised([=] {
-    for (std::int64_t head = 0; head < s.heads; ++head)
-      for (std::int64_t row = 0; row < rows; ++row) {
-        const T* source = from + (head * rows + row) * s.width;
-        T* target = to + (first + row) * s.row_stride() + head * s.width;
-#pragma GCC ivdep
-        for (std::int64_t j = 0; j < s.width; ++j) target[j] = factor * source[j];
-      }
-  });
+void scatter_heads(const AttentionSize& s, std::int64_t rows, T factor, const T* from, T* to) {
+  copy_heads(s, rows, factor, from, by_head(s, rows), to, by_row(s));
 }
 
-// Turns a row of scores into weights, and returns the logarithm.
+// Turns a row of scores into weights, and returns its logsumexp.
 template <class T>
 T softmax_of_row(std::int64_t visible, std::int64_t keys, T* row) {
   const T maximum = reduce_run<MaxReducer<T>>(row, visible);
@@ -109,39 +118,39 @@ void for_each_row_of_weights(const AttentionSize& s, const Block& block, T* matr
     for (std::int64_t row = 0; row < block.queries; ++row, matrix += s.keys) body(head, row, matrix);
 }
 
-// What is there once for each row of a head, such as a logarithm, at [example, query, head].
+// What is there once for each row of a head, such as the logsumexp, at [example, query, head].
 std::int64_t place_of_row(const AttentionSize& s, const Block& block, std::int64_t head,
                           std::int64_t row) {
   return (block.example * s.queries + block.first + row) * s.heads + head;
 }
 
 template <class T>
-void weigh(const AttentionForward<T>& f, const Block& block, T* weights) {
+void scores_to_weights(const AttentionForward<T>& f, const Block& block, T* weights) {
   vectorised([&] {
     for_each_row_of_weights(f.size, block, weights, [&](std::int64_t head, std::int64_t row, T* scores) {
-      f.logarithms[place_of_row(f.size, block, head, row)] =
+      f.logsumexp[place_of_row(f.size, block, head, row)] =
           softmax_of_row(f.size.visible(block.first + row), f.size.keys, scores);
     });
   });
 }
 
-// Turns scores into weights by the logarithms that the forward pass has left.
+// Turns scores into weights by the logsumexp that the forward pass has left.
 template <class T>
-void weigh_again(const AttentionBackward<T>& b, const Block& block, T* weights) {
+void recompute_weights(const AttentionBackward<T>& b, const Block& block, T* weights) {
   vectorised([&] {
     const AttentionSize& s = b.size;
     for_each_row_of_weights(s, block, weights, [&](std::int64_t head, std::int64_t row, T* scores) {
       const std::int64_t visible = s.visible(block.first + row);
-      const T logarithm = b.logarithms[place_of_row(s, block, head, row)];
+      const T logsumexp = b.logsumexp[place_of_row(s, block, head, row)];
 #pragma GCC ivdep
-      for (std::int64_t j = 0; j < visible; ++j) scores[j] = elementary::exp(scores[j] - logarithm);
+      for (std::int64_t j = 0; j < visible; ++j) scores[j] = elementary::exp(scores[j] - logsumexp);
       std::fill(scores + visible, scores + s.keys, T(0));
     });
   });
 }
 
 // Turns gradients of weights into those of scores: (g - sum(g w) + l) w, where the sum of a row is that
-// of the output's gradient times the output, and l the gradient of its logarithm.
+// of the output's gradient times the output, and l the gradient of its logsumexp.
 template <class T>
 void differentiate_softmax(const AttentionBackward<T>& b, const Block& block, const T* weights,
                            T* gradients) {
@@ -149,13 +158,13 @@ void differentiate_softmax(const AttentionBackward<T>& b, const Block& block, co
     const AttentionSize& s = b.size;
     for_each_row_of_weights(s, block, gradients, [&](std::int64_t head, std::int64_t row, T* g) {
       const std::int64_t at = place_of_row(s, block, head, row), first = at * s.width;
-      double sum = b.logarithm_gradient ? -static_cast<double>(b.logarithm_gradient[at]) : 0;
+      double sum = b.logsumexp_gradient ? -static_cast<double>(b.logsumexp_gradient[at]) : 0;
       for (std::int64_t j = first; j < first + s.width; ++j)
         sum += static_cast<double>(b.gradient[j] * b.output[j]);
-      const T along = static_cast<T>(sum);
+      const T delta = static_cast<T>(sum);
       const T* w = weights + (g - gradients);
 #pragma GCC ivdep
-      for (std::int64_t j = 0; j < s.keys; ++j) g[j] = (g[j] - along) * w[j];
+      for (std::int64_t j = 0; j < s.keys; ++j) g[j] = (g[j] - delta) * w[j];
     });
   });
 }
@@ -193,15 +202,15 @@ void forward(OpContext& c, const Products& products, const AttentionForward<T>& 
     Allocator& allocator = c.device().allocator();
     const std::int64_t of_queries = example * s.queries * s.row_stride(),
                        of_keys = example * s.keys * s.row_stride();
-    gather_heads(s, 0, s.keys, T(1), f.key + of_keys, k);
-    gather_heads(s, 0, s.keys, T(1), f.value + of_keys, v);
+    gather_heads(s, s.keys, T(1), f.key + of_keys, k);
+    gather_heads(s, s.keys, T(1), f.value + of_keys, v);
     for_each_block(s, example, [&](const Block& block) {
-      const std::int64_t m = block.queries;
-      gather_heads(s, block.first, m, static_cast<T>(s.scale()), f.query + of_queries, q);
+      const std::int64_t m = block.queries, first = of_queries + block.first * s.row_stride();
+      gather_heads(s, m, static_cast<T>(s.scale()), f.query + first, q);
       products.multiply({s.heads, m, s.width, s.keys, false, true, false, false}, q, k, w, allocator);
-      weigh(f, block, w);
+      scores_to_weights(f, block, w);
       products.multiply({s.heads, m, s.keys, s.width, false, false, false, false}, w, v, o, allocator);
-      scatter_heads(s, block.first, m, T(1), o, f.output + of_queries);
+      scatter_heads(s, m, T(1), o, f.output + first);
     });
   });
 }
@@ -220,13 +229,13 @@ class ExampleGradient {
 
   void run() {
     const AttentionSize& s = b_.size;
-    gather_heads(s, 0, s.keys, T(1), b_.key + of_keys(), k_);
-    gather_heads(s, 0, s.keys, T(1), b_.value + of_keys(), v_);
+    gather_heads(s, s.keys, T(1), b_.key + of_keys(), k_);
+    gather_heads(s, s.keys, T(1), b_.value + of_keys(), v_);
     std::fill_n(dk_, keys(), T(0));
     std::fill_n(dv_, keys(), T(0));
     for_each_block(s, example_, [&](const Block& block) { add_block(block); });
-    scatter_heads(s, 0, s.keys, T(1), dk_, b_.key_gradient + of_keys());
-    scatter_heads(s, 0, s.keys, T(1), dv_, b_.value_gradient + of_keys());
+    scatter_heads(s, s.keys, T(1), dk_, b_.key_gradient + of_keys());
+    scatter_heads(s, s.keys, T(1), dv_, b_.value_gradient + of_keys());
   }
 
  private:
@@ -244,12 +253,12 @@ class ExampleGradient {
 
   void add_block(const Block& block) {
     const AttentionSize& s = b_.size;
-    const std::int64_t m = block.queries;
+    const std::int64_t m = block.queries, first = of_queries() + block.first * s.row_stride();
     const T scale = static_cast<T>(s.scale());
-    gather_heads(s, block.first, m, scale, b_.query + of_queries(), q_);
-    gather_heads(s, block.first, m, T(1), b_.gradient + of_queries(), g_);
+    gather_heads(s, m, scale, b_.query + first, q_);
+    gather_heads(s, m, T(1), b_.gradient + first, g_);
     multiply(m, s.width, s.keys, false, true, q_, k_, w_);
-    weigh_again(b_, block, w_);
+    recompute_weights(b_, block, w_);
     multiply(s.keys, m, s.width, true, false, w_, g_, term_);
     add(keys(), term_, dv_);
     multiply(m, s.width, s.keys, false, true, g_, v_, dw_);
@@ -257,7 +266,7 @@ class ExampleGradient {
     multiply(s.keys, m, s.width, true, false, dw_, q_, term_);
     add(keys(), term_, dk_);
     multiply(m, s.keys, s.width, false, false, dw_, k_, q_);
-    scatter_heads(s, block.first, m, scale, q_, b_.query_gradient + of_queries());
+    scatter_heads(s, m, scale, q_, b_.query_gradient + first);
   }
 
   OpContext& c_;
@@ -265,6 +274,7 @@ class ExampleGradient {
   const AttentionBackward<T>& b_;
   const std::int64_t example_;
   Scratch<T> scratch_;
+  // After `scratch_`, of which they are parts.
   T *const k_ = scratch_.take(keys()), *const v_ = scratch_.take(keys()),
            *const dk_ = scratch_.take(keys()), *const dv_ = scratch_.take(keys()),
            *const term_ = scratch_.take(keys()), *const q_ = scratch_.take(queries()),

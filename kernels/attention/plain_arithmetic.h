@@ -17,7 +17,7 @@ struct PlainArithmetic {
   static __device__ int x() { return static_cast<int>(threadIdx.x) % lanes; }
   static __device__ int row(int i) { return y() + lanes * i; }
   static __device__ int column(int j) { return x() + lanes * j; }
-  static __device__ T taken(T value) { return value; }
+  static __device__ T to_factor(T value) { return value; }
 
   // The sums over the width of a row of a times one of b.
   template <int width>

@@ -19,7 +19,7 @@ struct TensorCores {
   static __device__ int x() { return static_cast<int>(threadIdx.x) % lanes; }
   static __device__ int row(int i) { return warp_row() + y() + 8 * i; }
   static __device__ int column(int j) { return j / 2 * 8 + 2 * x() + j % 2; }
-  static __device__ float taken(float value) { return to_tf32(value); }
+  static __device__ float to_factor(float value) { return to_tf32(value); }
 
   // The part of a matrix that this thread gives for a product: of this warp's rows, the columns from k
   // to k + 7.

@@ -5,7 +5,6 @@
 // of the rows row(i) and the columns column(j). A row belongs to `lanes` neighbouring threads of a warp.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "kernels/attention/attention.h"
@@ -63,7 +62,7 @@ __device__ void load_tile_of_packs(const HeadRows<const T>& from, std::int64_t f
 #pragma unroll
     for (int k = 0; k < at_a_time; ++k) {
 #pragma unroll
-      for (int e = 0; e < n; ++e) packs[k].values[e] = Arithmetic::taken(packs[k].values[e]);
+      for (int e = 0; e < n; ++e) packs[k].values[e] = Arithmetic::to_factor(packs[k].values[e]);
       store_pack(to.row(place(k) / row_packs) + place(k) % row_packs * n, packs[k]);
     }
   }
@@ -83,7 +82,7 @@ __device__ void store_weights(const T (&from)[Arithmetic::rows][Arithmetic::colu
   for (int i = 0; i < Arithmetic::rows; ++i)
 #pragma unroll
     for (int j = 0; j < Arithmetic::columns; ++j)
-      to.row(Arithmetic::row(i))[Arithmetic::column(j)] = Arithmetic::taken(from[i][j]);
+      to.row(Arithmetic::row(i))[Arithmetic::column(j)] = Arithmetic::to_factor(from[i][j]);
   __syncwarp();
 }
 

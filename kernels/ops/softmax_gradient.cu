@@ -1,5 +1,6 @@
-// The gradients of Softmax and LogSoftmax, each in one go over the rows.
+// The gradients of Softmax and LogSoftmax, each as one op.
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "kernels/core/builtin_ops.h"

@@ -61,10 +61,9 @@ struct BatchJob {
   Process follow(const std::string& first_line) const {
     return Process({"/usr/bin/tail", "--lines=" + first_line, "--retry", "--follow=name", log});
   }
-  // Slurm lets a job that begins again wait for two minutes. It has its reason: slurmd refuses a
-  // credential that is not of a later second than the end of the previous run, and Slurm then ends the
-  // job ("Job credential revoked"). So the job begins in the next second, which is named only once:
-  // named again and again it would never come.
+  // Slurm delays a requeued job by two minutes, since slurmd refuses a credential of the second in which
+  // the previous run ended, after which Slurm ends the job ("Job credential revoked"). So we ask for the
+  // next second, and once: each request moves the start.
   void begin_at_once() const {
     wait_until_it_is("PENDING");
     run({"/usr/bin/scontrol", "update", "JobId=1", "StartTime=now+1"});

@@ -46,7 +46,7 @@ double distance(const Tensor& a, const Tensor& b) {
   return largest;
 }
 
-// A convolution, a dense layer and attention, of that precision.
+// A convolution, a dense layer and products of batches, of that precision.
 Output model(Graph& g, Precision precision) {
   return g.precision(precision, [&] {
     const Output images = g.constant(random_values({2, 4, 4, 3}, 1));

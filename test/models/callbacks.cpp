@@ -206,6 +206,8 @@ BOOST_AUTO_TEST_CASE(replicas_save_after_so_many_steps_of_all) {
 }
 
 BOOST_AUTO_TEST_CASE(callbacks_that_make_no_sense_are_refused) {
+  BOOST_CHECK_EXCEPTION(model_checkpoint("saved", {.monitor = "val_loss", .save_freq = 2}), Error,
+                        says("'val_loss' is known at the end of an epoch only"));
   BOOST_CHECK_EXCEPTION(model_checkpoint("saved", {.save_freq = -1}), Error,
                         says("save_freq of 1 batch or more, or 0 to save after epochs, got -1"));
   BOOST_CHECK_EXCEPTION(model_checkpoint("saved", {.initial_value_threshold = 0.3}), Error,

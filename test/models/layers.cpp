@@ -146,6 +146,25 @@ BOOST_AUTO_TEST_CASE(merging_layers_take_several_inputs) {
   BOOST_TEST(numbers(results[3]) == (Floats{1, 2, 5, 7}), boost::test_tools::per_element());
 }
 
+// Wide heads, and dropout while training, take a way of their own (layers/attention.cpp).
+BOOST_AUTO_TEST_CASE(attention_of_any_width_is_the_weighted_mean_of_the_values) {
+  for (const std::int64_t width : {128, 129}) {
+    Model model = sequential({attention(1, width, {.causal = true})});
+    model.build({{DType::float32, {3, 4}}});
+    auto weights = model.weights();
+    // All keys are alike, so each position gets the mean of the values so far.
+    weights.at("attention/key/weights") = Tensor::zeros(DType::float32, {4, width});
+    model.set_weights(weights);
+    Model alone = sequential({attention(1, width)});
+    alone.build({{DType::float32, {1, 4}}});
+    alone.set_weights(weights);
+    const auto all = numbers(model.predict(counting({1, 3, 4})));
+    const auto middle = numbers(alone.predict(Tensor::of<float>({1, 1, 4}, {4, 5, 6, 7})));
+    for (std::size_t i = 0; i < 4; ++i)
+      BOOST_TEST(all[8 + i] == middle[i], boost::test_tools::tolerance(1e-4F));
+  }
+}
+
 // A position's result must not change when a later one does.
 BOOST_AUTO_TEST_CASE(causal_attention_sees_nothing_later) {
   Model model = sequential({attention(2, 4, {.causal = true})});

@@ -1,9 +1,12 @@
 // Layers by their names: their weights, and what is frozen.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/models/fit/callbacks.h"
+#include "actors/models/images/fast_net.h"
 #include "actors/models/model.h"
 #include "actors/runtime/storage.h"
 #include "test/models/support/each_strategy.h"
@@ -118,6 +121,65 @@ BOOST_AUTO_TEST_CASE(a_frozen_layer_is_counted_as_one_and_has_no_slots) {
   BOOST_TEST(of_head > 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_change_of_what_learns_keeps_the_learning_rate) {
+  Model model = half_frozen(pretrained());
+  model.set_learning_rate(0.25);
+  model.get_layer("dense").set_trainable(true);
+  BOOST_TEST(model.learning_rate() == 0.25);
+  model.set_learning_rate(0.125);
+  model.get_layer("dense").set_trainable(false);
+  BOOST_TEST(model.learning_rate() == 0.125);
+}
+
+BOOST_AUTO_TEST_CASE(frozen_blocks_of_the_fast_net_keep_their_averages) {
+  const Tensor whitening = Tensor::zeros(DType::float32, {2, 2, 1, 8});
+  Model model(fast_net(whitening, {.image = {9, 9, 1}, .classes = 2, .channels = {8, 8, 8}}));
+  model.compile({.loss = softmax_cross_entropy(), .optimizer = Sgd{0.1}});
+  for (const std::string& name : model.layer_names())
+    if (name.starts_with("block")) model.get_layer(name).set_trainable(false);
+  model.build();
+  const auto before = model.weights();
+  Tensor images = Tensor::zeros(DType::float32, {2, 9, 9, 1});
+  images.mutable_values<float>()[3] = 1;
+  model.fit({images, Tensor::of<std::int64_t>({2}, {0, 1})}, quiet({.batch_size = 2}));
+  int blocks = 0;
+  for (const auto& [name, value] : model.weights()) {
+    if (!name.starts_with("block")) continue;
+    BOOST_TEST(identical(value, before.at(name)), name);
+    ++blocks;
+  }
+  BOOST_TEST(blocks > 6);
+}
+
+// In a callback it would take away the graph that fit() runs.
+BOOST_AUTO_TEST_CASE(nothing_that_changes_the_graph_is_done_within_fit) {
+  using Change = std::function<void(Model&)>;
+  const auto [x, y] = points_of_a_line(4);
+  const std::map<std::string, Change> changes{
+      {"set_trainable", [](Model& model) { model.get_layer("dense").set_trainable(true); }},
+      {"compile", [](Model& model) { model.compile({.loss = mean_squared_error()}); }},
+      {"train_on_batch",
+       [&](Model& model) {
+         model.train_on_batch({x, y});
+       }},
+      {"fit",
+       [&](Model& model) {
+         model.fit({x, y}, quiet({}));
+       }},
+  };
+  for (const auto& [name, change] : changes)
+    for (const bool begun : {false, true}) {
+      Model model = half_frozen(pretrained());
+      const auto at_begin = [&](FitContext& training) { change(training.model()); };
+      const auto at_end = [&](FitContext& training, int, Logs&) { change(training.model()); };
+      const auto hook =
+          begun ? callback({.on_epoch_end = at_end}) : callback({.on_train_begin = at_begin});
+      BOOST_CHECK_EXCEPTION(model.fit({x, y}, quiet({.batch_size = 2, .callbacks = {hook}})), Error,
+                            says(name + ": fit() trains the model now"));
+      model.fit({x, y}, quiet({.batch_size = 2}));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(penalties_of_frozen_layers_do_not_count) {
   Model model =
       sequential(input({2}), {dense(1, {}, {.bias = false, .weights = ones(), .regularizer = l2(0.5)})});
@@ -173,7 +235,7 @@ BOOST_AUTO_TEST_CASE(what_layers_cannot_do_is_refused_by_name) {
   }});
   BOOST_CHECK_EXCEPTION(
       model.fit({x, y}, quiet({.batch_size = 8, .callbacks = {freeze}, .strategy = Mirrored{2}})), Error,
-      says("freeze 'head' before fit()"));
+      says("set_trainable: fit() trains the model now"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -88,6 +88,7 @@ inline std::map<std::string, Output> layer_outputs(Output x) {
   const Output filter = graph.constant(random_tensor({2, 2, 2, 3}));
   const Output bias = graph.constant(random_tensor({3}));
   const Output convolved = fused_conv2d(images, filter, bias, true);
+  const Output heads = reshape(x, {-1, 3, 2, 2});
   return {{"matmul", matmul(rows, w)},
           {"matmul_transposed", matmul(rows, wt, false, true)},
           {"both_transposed", matmul(transpose(rows), wt, true, true)},
@@ -102,6 +103,8 @@ inline std::map<std::string, Output> layer_outputs(Output x) {
           {"avg_pool_valid", avg_pool(images, 2, 1, Padding::valid)},
           {"batch_norm", batch_norm_inference(x, ones, ones, ones, abs(ones))},
           {"layer_norm", layer_norm(x, ones, ones)},
+          {"attention", dot_product_attention(heads, heads * 0.5, heads)},
+          {"causal_attention", dot_product_attention(heads, heads, heads, true)},
           {"softmax", softmax(x)},
           {"log_softmax", log_softmax(x)}};
 }

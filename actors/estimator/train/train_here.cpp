@@ -33,7 +33,7 @@ class LocalRun final : public Callback {
   // An input without end goes on where it was; one that ends begins anew, as in TensorFlow.
   void on_train_begin(FitContext& context) override {
     Model& model = context.model();
-    context.number_steps();
+    context.set_logs_by_step();
     const auto newest = latest_step(context.storage(), config_.model_dir);
     if (newest) model.load(config_.model_dir);
     step_ = first_ = model.step();

@@ -26,7 +26,7 @@ class ClusterRun final : public Callback {
 
   bool looks_at_batches() const override { return true; }
   void on_train_begin(FitContext& context) override {
-    context.number_steps();
+    context.set_logs_by_step();
     report_.emplace(config_, context.storage(), clock_);
   }
   void on_batch_end(FitContext& context, std::int64_t step, const Logs& logs) override {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "actors/input/rows.h"
@@ -21,6 +23,12 @@ Dataset later_passes(const Dataset& elements, std::int64_t first) {
   return elements.then([first](StageRef input, const InputContext&) -> StageRef {
     return later_passes_stage(std::move(input), first);
   });
+}
+
+// As many as there can be where that would be more.
+std::int64_t examples_in(std::int64_t steps, std::int64_t batch_size) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  return steps > most / batch_size ? most : steps * batch_size;
 }
 
 }  // namespace
@@ -57,7 +65,7 @@ std::int64_t check_steps(std::string_view caller, std::int64_t steps) {
 }
 
 Dataset first_batches(const Dataset& examples, std::int64_t batch_size, std::int64_t steps) {
-  return steps == 0 ? examples : examples.take(steps * batch_size);
+  return steps == 0 ? examples : examples.take(examples_in(steps, batch_size));
 }
 
 Tuple rows_of_shard(const Tuple& batch, std::int64_t shards, std::int64_t shard) {
@@ -81,7 +89,7 @@ FitBatches::FitBatches(const Server& server, const TrainingData& data, const Bat
                     options_.batch_size, *size_));
   if (options_.first_steps == 0) return;
   elements_ = first_batches(elements_, options_.batch_size, options_.first_steps);
-  if (size_) size_ = std::min(*size_, options_.first_steps * options_.batch_size);
+  if (size_) size_ = std::min(*size_, examples_in(options_.first_steps, options_.batch_size));
 }
 
 std::optional<std::int64_t> FitBatches::steps() const {

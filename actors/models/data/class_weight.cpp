@@ -12,6 +12,13 @@
 namespace actorflow {
 namespace {
 
+std::int64_t class_number(double label) {
+  if (!std::isfinite(label))
+    throw invalid_argument(
+        fmt::format("fit: class_weight needs labels that are class numbers, but one is {}", label));
+  return std::llround(label);
+}
+
 // Calls the function with the classes of a batch's labels, if these are of one of these types.
 template <class... T, class Function>
 bool for_each_class(const Tensor& labels, const Function& function) {
@@ -22,7 +29,7 @@ bool for_each_class(const Tensor& labels, const Function& function) {
     const auto width = values.size() / static_cast<std::size_t>(rows);
     for (std::size_t first = 0; first < values.size(); first += width) {
       const auto label = values.subspan(first, width);
-      function(width == 1 ? std::llround(static_cast<double>(label[0]))
+      function(width == 1 ? class_number(static_cast<double>(label[0]))
                           : std::ranges::max_element(label) - label.begin());
     }
     return true;

@@ -44,11 +44,12 @@ class FitContext {
   bool measures(std::string_view name) const {
     return std::ranges::find(measured_, name) != measured_.end();
   }
+  // For fit() and estimators, not for callbacks, as the next one.
   void set_measured(std::vector<std::string> names) { measured_ = std::move(names); }
   // Whether logs are numbered by the step at their end and not by the epoch: for a training of a single
   // epoch that a later training may continue, as an estimator's.
-  bool numbers_steps() const { return numbers_steps_; }
-  void number_steps() { numbers_steps_ = true; }
+  bool logs_by_step() const { return logs_by_step_; }
+  void set_logs_by_step() { logs_by_step_ = true; }
   // For on_train_begin(): what comes before need not be trained.
   void begin_at(const FitProgress& first) {
     first_ = first;
@@ -69,7 +70,7 @@ class FitContext {
   FitProgress first_;
   int last_epoch_;
   std::vector<std::string> measured_;
-  bool numbers_steps_ = false;
+  bool logs_by_step_ = false;
   bool resumed_ = false;
   bool stopped_ = false;
   bool interrupted_ = false;

@@ -25,8 +25,9 @@ struct EarlyStoppingOptions {
   Better better = Better::automatic;
   bool restore_best_weights = false;  // at the end of fit(), however it ends
   int start_from_epoch = 1;           // earlier epochs do not count
-  // Until the value is better than this, an epoch that improves gives no more patience: training ends
-  // with the first one thereafter that does not improve.
+  // As in Keras: until the value has been better than this by more than min_delta, improvements do not
+  // reset the count of epochs; once `patience` are counted, the first that does not improve ends
+  // training.
   std::optional<double> baseline{};
 };
 // Ends training when a value no longer improves. A value that is not measured is warned of; epochs in
@@ -37,13 +38,14 @@ CallbackRef early_stopping(const EarlyStoppingOptions& options = {});
 struct ModelCheckpointOptions {
   std::string monitor{};  // save only what has the best value of this so far; "" = always
   Better better = Better::automatic;
-  // Save after so many batches, counted from one epoch to the next, and not after epochs; 0: after
-  // epochs. What is monitored is then the batch's own value.
+  // Save every so many batches, counted across epochs, instead of after epochs; 0: after each epoch.
+  // `monitor` is then the value of that batch alone.
   std::int64_t save_freq = 0;
   std::optional<double> initial_value_threshold{};  // save only what is better than this; with `monitor`
 };
-// Saves the model into a folder after epochs. The best so far is the best that was saved. Throws
-// invalid_argument for a save_freq below 0, and for a threshold of nothing that is monitored.
+// Saves the model into a folder, after epochs or batches. The best so far is the best that was saved.
+// Throws invalid_argument for a save_freq below 0, for one with a `monitor` of validation, which batches
+// do not have, and for a threshold without `monitor`.
 CallbackRef model_checkpoint(std::string folder, const ModelCheckpointOptions& options = {});
 
 struct BackupOptions {
@@ -69,13 +71,15 @@ struct ReduceOnPlateauOptions {
 // Multiplies the learning rate by the factor when a value no longer improves.
 CallbackRef reduce_on_plateau(const ReduceOnPlateauOptions& options = {});
 
-// Writes a row with the logs of each epoch; the first epoch's names are the columns. Rows that the disk
-// refuses are written with the next one. When training goes on from a backup or checkpoint, the rows of
-// the epochs before stay, also without `append`, and an epoch that is trained again replaces its row.
-// Of an estimator each train() is a row, numbered by its last step; a later train() adds to them.
+// Writes a row with the logs of each epoch. Its columns are what fit() measures in any epoch, and what
+// callbacks have added to the first one's logs; a value that an epoch lacks is left empty. Rows that the
+// disk refuses are written with the next one. When training goes on from a backup or checkpoint, the
+// rows of the epochs before stay, also without `append`, and an epoch that is trained again replaces its
+// row. Of an estimator each train() is a row, numbered by its last step; later ones append.
 CallbackRef csv_logger(std::string path, bool append = false);
 // Writes the logs of each epoch as scalars "epoch_loss", ... that TensorBoard shows, those of validation
-// into the folder "validation" within.
+// into the folder "validation" within. Of an estimator they are numbered by the last step of each
+// train().
 CallbackRef tensorboard(std::string folder);
 // Ends training after a step whose loss is NaN or infinite, at any replica. Where several train, fit()
 // throws not_finite for such a loss of any of them before callbacks hear of it; with

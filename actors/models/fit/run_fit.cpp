@@ -19,6 +19,18 @@
 namespace actorflow {
 namespace {
 
+// Says of a model that fit() trains it.
+class InFit {
+ public:
+  explicit InFit(ModelEngine& engine) : engine_(engine) { engine_.in_fit = true; }
+  InFit(const InFit&) = delete;
+  InFit& operator=(const InFit&) = delete;
+  ~InFit() { engine_.in_fit = false; }
+
+ private:
+  ModelEngine& engine_;
+};
+
 // What a task has of a fit().
 struct FitEnd {
   History history{};
@@ -128,8 +140,10 @@ void check_mirrored(const Mirrored& strategy) {
 }
 
 History run_fit(Model& model, ModelEngine& engine, const TrainingData& data, const FitOptions& options) {
+  engine.expect_no_fit("fit");
   check_options(options, data);
   check_class_weight(options.class_weight, engine.compiled(), engine.architecture.outputs.size());
+  const InFit in_fit(engine);
   return std::visit(
       [&](const auto& strategy) { return fit_with(strategy, model, engine, data, options); },
       options.strategy);

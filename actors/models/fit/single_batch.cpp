@@ -4,12 +4,11 @@
 #include "actors/models/data/batches.h"
 #include "actors/models/fit/totals.h"
 #include "actors/runtime/runtime.h"
-#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
 
-Tuple rows_of_all(const ModelEngine& model, const TrainingData& batch) {
+Tuple read_batch(const ModelEngine& model, const TrainingData& batch) {
   Runtime& runtime = *model.local->server.runtime();
   return read_all(batch.elements(), {&runtime.storage(), &runtime.team()});
 }
@@ -25,18 +24,14 @@ Logs logs_of(const ModelEngine& model, const std::vector<Tensor>& values) {
 }  // namespace
 
 Logs train_on_batch(ModelEngine& model, const TrainingData& batch) {
-  if (model.of_cluster)
-    throw Error(
-        Code::failed_precondition,
-        "train_on_batch: a fit() by several replicas trains the model now, of which each step is "
-        "one of all; call it before or after");
+  model.expect_no_fit("train_on_batch");
   model.build_training(types_of_example(batch.elements(), model.runtime), {});
-  return logs_of(model, model.local->train->run(rows_of_all(model, batch)));
+  return logs_of(model, model.local->train->run(read_batch(model, batch)));
 }
 
 Logs test_on_batch(ModelEngine& model, const TrainingData& batch) {
   model.build_testing(types_of_example(batch.elements(), model.runtime));
-  return logs_of(model, model.session().test(rows_of_all(model, batch)));
+  return logs_of(model, model.session().test(read_batch(model, batch)));
 }
 
 }  // namespace actorflow

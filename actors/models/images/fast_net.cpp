@@ -92,7 +92,7 @@ Layer normalised() {
             const Output offset = scope.weight("offset", {channels}, zeros()) * unit;
             const Variable mean = scope.average("moving_mean", {channels}, zeros());
             const Variable variance = scope.average("moving_variance", {channels}, ones());
-            if (!scope.training())
+            if (!scope.training() || !scope.trainable())
               return batch_norm_inference(x, scale, offset, mean, variance, epsilon);
             const BatchNorm norm = batch_norm(x, scale, offset, epsilon);
             Graph& graph = scope.graph();

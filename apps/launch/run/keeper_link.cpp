@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
@@ -165,8 +166,8 @@ std::string KeeperLink::words() {
   // The keeper wrote its last words before it left, on another pipe, which may not have been read yet.
   while (errors_ && is_readable(errors_)) said_ += read_available(errors_, most_said);
   std::string line;
-  for (const char c : said_ + frames_.greeting())
-    if (c != '\r') line += c == '\n' ? ' ' : c;
+  for (const char c : said_ + "\n" + frames_.greeting())
+    if (c == '\n' || !std::iscntrl(static_cast<unsigned char>(c))) line += c == '\n' ? ' ' : c;
   while (line.ends_with(' ')) line.pop_back();
   return line;
 }

@@ -7,22 +7,18 @@
 namespace actorflow::test {
 namespace {
 
-// What a query gives a key by: the score, or minus infinity where it does not look.
-double score(const Array& query, const Array& key, const Index& row, std::int64_t j, bool causal) {
-  if (causal && j > row[1]) return -INFINITY;
-  const std::int64_t width = query.shape[3];
-  double sum = 0;
-  for (std::int64_t c = 0; c < width; ++c)
-    sum += at(query, {row[0], row[1], row[2], c}) * at(key, {row[0], j, row[2], c});
-  return sum / std::sqrt(static_cast<double>(width));
-}
-
 // The sum over the width of a row of a times one of b, of two heads' rows.
-double along(const Array& a, const Index& of_a, const Array& b, const Index& of_b) {
+double dot(const Array& a, const Index& of_a, const Array& b, const Index& of_b) {
   double sum = 0;
   for (std::int64_t c = 0; c < a.shape[3]; ++c)
     sum += at(a, {of_a[0], of_a[1], of_a[2], c}) * at(b, {of_b[0], of_b[1], of_b[2], c});
   return sum;
+}
+
+// What a query gives a key by: the score, or minus infinity where it does not look.
+double score(const Array& query, const Array& key, const Index& row, std::int64_t j, bool causal) {
+  if (causal && j > row[1]) return -INFINITY;
+  return dot(query, row, key, {row[0], j, row[2]}) / std::sqrt(static_cast<double>(query.shape[3]));
 }
 
 Reference attention(bool causal) {
@@ -57,7 +53,7 @@ Reference attention_grad(bool causal) {
     };
     // Of a product of query and key, before it is multiplied with the other one.
     const auto gradient = [&](const Index& row, std::int64_t j) {
-      const double of_weight = along(g, row, value, {row[0], j, row[2]}) - along(g, row, output, row) +
+      const double of_weight = dot(g, row, value, {row[0], j, row[2]}) - dot(g, row, output, row) +
                                (in.size() > 6 ? at(in[6], row) : 0);
       return weight(row, j) * of_weight / std::sqrt(static_cast<double>(query.shape[3]));
     };
@@ -95,6 +91,7 @@ const std::vector<Size>& sizes() {
       {"several causal tiles", {1, 67, 1, 8}, {1, 67, 1, 8}, true},
       {"wide heads", {1, 3, 1, 40}, {1, 2, 1, 40}, false},
       {"wider heads", {1, 3, 1, 100}, {1, 2, 1, 100}, false},
+      {"several blocks on a CPU", {1, 67, 16, 1}, {1, 67, 16, 1}, true},
       {"no queries", {2, 0, 2, 5}, {2, 4, 2, 5}, false},
   };
   return all;

@@ -46,7 +46,7 @@ std::string_view without_rows_from(std::string_view text, std::int64_t first) {
 
 // The number of logs at the end of this epoch, or at the present step of it.
 std::int64_t number_of_logs(FitContext& training, int epoch) {
-  return training.numbers_steps() ? training.model().step() : epoch;
+  return training.logs_by_step() ? training.model().step() : epoch;
 }
 
 class CsvLogger final : public Callback {
@@ -62,7 +62,7 @@ class CsvLogger final : public Callback {
   }
   // The next row has the number `first` or, of steps, a later one.
   void on_epoch_begin(FitContext& training, int epoch) override {
-    const std::int64_t first = number_of_logs(training, epoch) + (training.numbers_steps() ? 1 : 0);
+    const std::int64_t first = number_of_logs(training, epoch) + (training.logs_by_step() ? 1 : 0);
     if (!last_) {
       const bool goes_on = this->goes_on(training, first);
       if (!append_ && !goes_on) storage_->remove(path_);
@@ -88,7 +88,7 @@ class CsvLogger final : public Callback {
 
  private:
   static bool goes_on(const FitContext& training, std::int64_t first) {
-    if (training.numbers_steps()) return first > 1;
+    if (training.logs_by_step()) return first > 1;
     return training.resumed() || first != training.first().epoch;
   }
   // What later epochs alone measure has a column, too.
@@ -98,7 +98,7 @@ class CsvLogger final : public Callback {
       if (!training.measures(name)) columns_.push_back(name);
     if (size_ == 0)
       waiting_ =
-          fmt::format("{},{}\n", training.numbers_steps() ? "step" : "epoch", fmt::join(columns_, ","));
+          fmt::format("{},{}\n", training.logs_by_step() ? "step" : "epoch", fmt::join(columns_, ","));
   }
   // They go from the file with the next row that is written.
   void forget_from(std::int64_t first) {

@@ -60,16 +60,24 @@ class ModelCheckpoint final : public Callback {
           "model_checkpoint: the initial_value_threshold {} is of the value that is monitored; give "
           "`monitor`, too",
           *options.initial_value_threshold));
+    if (save_freq_ > 0 && options.monitor.starts_with("val_"))
+      throw invalid_argument(fmt::format(
+          "model_checkpoint: '{}' is known at the end of an epoch only, but save_freq {} "
+          "counts batches; monitor a value of batches, such as 'loss', or leave save_freq out",
+          options.monitor, save_freq_));
     value_.reset(options.initial_value_threshold);
   }
 
   bool looks_at_batches() const override { return save_freq_ > 0; }
 
-  void on_train_begin(FitContext& training) override { last_batch_ = training.first().batches; }
-  // Of replicas that step by themselves the chief hears of its own steps: it may miss numbers.
+  void on_epoch_begin(FitContext& training, int) override {
+    last_batch_ = training.model().progress().batches;
+  }
+  // An asynchronous chief hears of its own steps only, so numbers may be missing; after the loss of a
+  // task some come again.
   void on_batch_end(FitContext& training, std::int64_t batch, const Logs& logs) override {
     if (save_freq_ == 0) return;
-    batches_ += batch > last_batch_ ? batch - last_batch_ : batch;
+    batches_ += batch > last_batch_ ? batch - last_batch_ : 1;
     last_batch_ = batch;
     if (batches_ < save_freq_) return;
     batches_ = 0;

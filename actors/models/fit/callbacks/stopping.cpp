@@ -25,20 +25,21 @@ class EarlyStopping final : public Callback {
 
   void on_train_begin(FitContext&) override {
     value_.reset();
-    epochs_without_ = 0;
+    epochs_without_ = best_epoch_ = 0;
     best_weights_.clear();
   }
 
-  // Patience begins anew where a value is better than both the best so far and the baseline.
+  // As in Keras, nothing stops in the first epoch, whose weights are the best until others are, and
+  // patience begins anew only where a value is better than the baseline, too.
   void on_epoch_end(FitContext& training, int epoch, Logs& logs) override {
     const auto value = value_.find(training, logs);
     if (!value || epoch < options_.start_from_epoch) return;
     ++epochs_without_;
-    if (value_.improve(*value)) {
-      best_epoch_ = epoch;
-      if (options_.restore_best_weights) best_weights_ = training.model().weights();
+    const bool improved = value_.improve(*value);
+    if (improved || best_epoch_ == 0) keep(training, epoch);
+    if (improved) {
       if (value_.is_better(*value, options_.baseline)) epochs_without_ = 0;
-    } else if (epochs_without_ >= options_.patience) {
+    } else if (epochs_without_ >= options_.patience && epoch > 1) {
       spdlog::info("early stopping in epoch {}: '{}' was best in epoch {}", epoch, options_.monitor,
                    best_epoch_);
       training.stop();
@@ -50,6 +51,11 @@ class EarlyStopping final : public Callback {
   }
 
  private:
+  void keep(FitContext& training, int epoch) {
+    best_epoch_ = epoch;
+    if (options_.restore_best_weights) best_weights_ = training.model().weights();
+  }
+
   EarlyStoppingOptions options_;
   MonitoredValue value_;
   int epochs_without_ = 0;
