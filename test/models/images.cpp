@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(recipes_count_their_steps) {
 
 BOOST_AUTO_TEST_CASE(a_recipe_has_its_precision) {
   BOOST_TEST((compile_options(fast_net_recipe(), 10).precision == Precision::bf16));
-  BOOST_TEST((compile_options(resnet20_recipe(), 10).precision == Precision::float32));
+  BOOST_TEST((compile_options(resnet20_recipe(), 10).precision == Precision::tf32));
 }
 
 // He et al. 2016, section 4.2; the course of its rate is above.

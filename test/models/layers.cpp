@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(attention_of_any_width_is_the_weighted_mean_of_the_values) 
     alone.build({{DType::float32, {1, 4}}});
     alone.set_weights(weights);
     const auto all = numbers(model.predict(counting({1, 3, 4})));
-    const auto middle = numbers(alone.predict(Tensor::of<float>({1, 1, 4}, {4, 5, 6, 7})));
+    const auto middle = numbers(alone.predict(Tensor::of<float>({1, 1, 4}, {5, 6, 7, 8})));
     for (std::size_t i = 0; i < 4; ++i)
       BOOST_TEST(all[8 + i] == middle[i], boost::test_tools::tolerance(1e-4F));
   }
