@@ -167,7 +167,10 @@ std::string KeeperLink::words() {
   while (errors_ && is_readable(errors_)) said_ += read_available(errors_, most_said);
   std::string line;
   for (const char c : said_ + "\n" + frames_.greeting())
-    if (c == '\n' || !std::iscntrl(static_cast<unsigned char>(c))) line += c == '\n' ? ' ' : c;
+    if (c == '\n' && !line.empty())
+      line += ' ';
+    else if (!std::iscntrl(static_cast<unsigned char>(c)))
+      line += c;
   while (line.ends_with(' ')) line.pop_back();
   return line;
 }
