@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "actors/export/onnx_context.h"
+#include "kernels/attention/causal_mask.h"
 
 namespace actorflow {
 namespace {
@@ -95,16 +96,11 @@ std::string transposed(OnnxContext& c, const std::string& x, const Ints& perm) {
   return c.add("Transpose", {x}, {{"perm", perm}});
 }
 
-// Added to scores [.., queries, keys]: 0 where a query looks, and so little elsewhere that the weight
-// becomes 0.
-std::string causal_mask(OnnxContext& c) {
+std::string mask_of_attention(OnnxContext& c) {
   const std::int64_t queries = c.shape(0)[1], keys = c.shape(1)[1];
   if (queries < 0 || keys < 0) c.refuse("causal attention is exported for known lengths only");
-  std::vector<float> values;
-  for (std::int64_t i = 0; i < queries; ++i)
-    for (std::int64_t j = 0; j < keys; ++j) values.push_back(j > i ? -1e9F : 0.0F);
   const std::string name = c.builder().constant(fmt::format("mask[{},{}]", queries, keys), "mask",
-                                                Tensor::of<float>({queries, keys}, values));
+                                                causal_mask(queries, keys));
   if (c.dtype() == DType::float32) return name;
   return c.add("Cast", {name}, {{"to", std::int64_t{onnx_type(c.dtype())}}});
 }
@@ -115,7 +111,7 @@ std::string attention(OnnxContext& c) {
   const auto query =
       c.add("Mul", {transposed(c, c.input(0), {0, 2, 1, 3}), c.scalar(1 / std::sqrt(width))});
   auto scores = c.add("MatMul", {query, transposed(c, c.input(1), {0, 2, 3, 1})});
-  if (c.attr<bool>("causal")) scores = c.add("Add", {scores, causal_mask(c)});
+  if (c.attr<bool>("causal")) scores = c.add("Add", {scores, mask_of_attention(c)});
   const auto weights = c.add("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
   return transposed(c, c.add("MatMul", {weights, transposed(c, c.input(2), {0, 2, 1, 3})}),
                     {0, 2, 1, 3});

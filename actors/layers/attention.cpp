@@ -6,6 +6,7 @@
 #include "actors/layers/checks.h"
 #include "actors/layers/layers.h"
 #include "dataflow/values/error.h"
+#include "kernels/attention/causal_mask.h"
 
 namespace actorflow {
 namespace {
@@ -49,20 +50,13 @@ class Attention {
     const auto heads_first = [](Output x) { return transpose(x, {0, 2, 1, 3}); };
     Output scores = batch_matmul(heads_first(q) * (1 / std::sqrt(static_cast<double>(head_width_))),
                                  heads_first(k), false, true);
-    if (options_.causal) scores = scores + mask(scores.shape());
+    if (options_.causal) {
+      const std::int64_t queries = scores.shape()[2], keys = scores.shape()[3];
+      scores = scores + scope_.graph().constant(causal_mask(queries, keys), "mask");
+    }
     Output weights = softmax(scores);
     if (drops) weights = dropout(weights, options_.dropout, scope_.seed(), scope_.step());
     return heads_first(batch_matmul(weights, heads_first(v)));
-  }
-
-  // 0 where a position may look, and so little elsewhere that the weight becomes 0.
-  Output mask(const Shape& scores) {
-    const std::int64_t rows = scores[2], columns = scores[3];
-    std::vector<float> values(static_cast<std::size_t>(rows * columns));
-    for (std::int64_t row = 0; row < rows; ++row)
-      for (std::int64_t column = row + 1; column < columns; ++column)
-        values[static_cast<std::size_t>(row * columns + column)] = -1e9F;
-    return scope_.graph().constant(Tensor::of<float>({rows, columns}, values), "mask");
   }
 
   LayerScope& scope_;

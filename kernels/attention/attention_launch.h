@@ -65,11 +65,12 @@ void launch_tiles(Device& device, const AttentionSize& s, std::int64_t rows,
                                               std::to_string(s.heads) +
                                               " heads is too large for one launch on a GPU");
   constexpr std::size_t taken_without_asking = 48 << 10;
-  if (sizeof(Tiles) > taken_without_asking) expect_shared_memory(s, sizeof(Tiles));
-  if (sizeof(Tiles) > taken_without_asking)
+  if (sizeof(Tiles) > taken_without_asking) {
+    expect_shared_memory(s, sizeof(Tiles));
     check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(sizeof(Tiles))),
                "take shared memory for attention");
+  }
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                   cudaSharedmemCarveoutMaxShared),
              "prefer shared memory for attention");
