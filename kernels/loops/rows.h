@@ -19,9 +19,10 @@ inline Rows rows_of(const OpContext& context, const Tensor& tensor) {
   return {columns == 0 ? 0 : tensor.elements() / columns, columns};
 }
 
-// For shape functions: throws unless the first input is float32 or float64 and has a last axis.
-inline void expect_rows(const InferContext& context) {
-  expect_dtype_in<FloatingTypes>(context, 0);
+// For shape functions: throws unless the first input has one of the dtypes, and a last axis.
+template <class Types = FloatingTypes>
+void expect_rows(const InferContext& context) {
+  expect_dtype_in<Types>(context, 0);
   if (context.input(0).shape.rank() == 0)
     context.fail("a floating tensor with a last axis", context.input(0).to_string());
 }

@@ -48,6 +48,8 @@ void compute_in_float32(OpContext& context, const std::function<void(OpContext&)
   std::vector<Tensor> inputs, outputs(static_cast<std::size_t>(context.outputs()));
   for (int i = 0; i < context.inputs(); ++i) {
     const Tensor& input = context.input(i);
+    if (is_floating(input.dtype()) && input.dtype() != dtype)
+      context.fail("inputs of one dtype", context.input(0).describe() + " and " + input.describe());
     inputs.push_back(input.dtype() == dtype ? widened(context.device(), input) : input);
   }
   OpContext wide(context.node(), context.device(), inputs, outputs, context.team(),

@@ -13,8 +13,8 @@ Tensor widened(Device& device, const Tensor& tensor);
 Tensor rounded(Device& device, const Tensor& tensor, DType dtype);
 
 // Calls compute(context) with the inputs as float32 where they are of 16 bits, and rounds its outputs to
-// the dtype of the first input; else calls it as it is. REQUIRES: its outputs are of its first input's
-// dtype.
+// the dtype of the first input; else calls it as it is. Throws if the first input has 16 bits and
+// another floating input has another dtype. REQUIRES: its outputs are of its first input's dtype.
 void compute_in_float32(OpContext& context, const std::function<void(OpContext&)>& compute);
 
 template <void (*kernel)(OpContext&)>

@@ -6,6 +6,7 @@
 #include "kernels/core/builtin_ops.h"
 #include "kernels/loops/elementary.h"
 #include "kernels/loops/elementwise.h"
+#include "kernels/loops/short_floats.h"
 #include "kernels/ops.h"
 
 namespace actorflow {
@@ -63,7 +64,7 @@ const OpDef& gelu_grad_op() {
                         .min_inputs = 2,
                         .max_inputs = 2,
                         .attrs = {{"approximate", false}},
-                        .infer = infer_binary<FloatingTypes>};
+                        .infer = infer_binary<AllFloatingTypes>};
   return op;
 }
 
@@ -77,7 +78,7 @@ const OpDef& gelu_op() {
                         .min_inputs = 1,
                         .max_inputs = 1,
                         .attrs = {{"approximate", false}},
-                        .infer = infer_unary<FloatingTypes>,
+                        .infer = infer_unary<AllFloatingTypes>,
                         .gradient = gelu_gradient};
   return op;
 }
@@ -103,7 +104,7 @@ Output gelu(Output x, bool approximate) {
 }
 
 std::vector<Op> gelu_ops() {
-  return {on_all_devices<gelu_kernel>(gelu_op()), on_all_devices<gelu_grad_kernel>(gelu_grad_op())};
+  return {on_all_devices<in_float32<gelu_kernel>>(gelu_op()), on_all_devices<in_float32<gelu_grad_kernel>>(gelu_grad_op())};
 }
 
 }  // namespace actorflow

@@ -6,6 +6,7 @@
 #include "kernels/core/builtin_ops.h"
 #include "kernels/core/dtypes.h"
 #include "kernels/loops/rows.h"
+#include "kernels/loops/short_floats.h"
 #include "kernels/ops.h"
 #include "kernels/ops/softmax_gradient.h"
 #include "kernels/ops/softmax_rows.h"
@@ -17,7 +18,7 @@ namespace actorflow {
 namespace {
 
 void infer_like_input(InferContext& c) {
-  expect_rows(c);
+  expect_rows<AllFloatingTypes>(c);
   c.add_output(c.input(0).dtype, c.input(0).shape);
 }
 
@@ -168,8 +169,8 @@ Output softmax(Output x) { return add_node(softmax_op(), {x}); }
 Output log_softmax(Output x) { return add_node(log_softmax_op(), {x}); }
 
 std::vector<Op> softmax_ops() {
-  return {on_all_devices<compute_softmax<false>>(softmax_op()),
-          on_all_devices<compute_softmax<true>>(log_softmax_op())};
+  return {on_all_devices<in_float32<compute_softmax<false>>>(softmax_op()),
+          on_all_devices<in_float32<compute_softmax<true>>>(log_softmax_op())};
 }
 
 }  // namespace actorflow

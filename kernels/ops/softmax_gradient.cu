@@ -7,6 +7,7 @@
 #include "kernels/core/dtypes.h"
 #include "kernels/loops/elementary.h"
 #include "kernels/loops/rows.h"
+#include "kernels/loops/short_floats.h"
 #include "kernels/loops/vectorised.h"
 #include "kernels/ops.h"
 #include "kernels/ops/reduce.h"
@@ -19,7 +20,7 @@ namespace actorflow {
 namespace {
 
 void infer_gradient(InferContext& c) {
-  expect_rows(c);
+  expect_rows<AllFloatingTypes>(c);
   c.expect_same_dtype();
   if (!c.input(0).shape.compatible_with(c.input(1).shape))
     c.fail("an output and a gradient of one shape",
@@ -196,8 +197,8 @@ Output softmax_gradient(Output y, Output g) { return add_node(softmax_grad_op(),
 Output log_softmax_gradient(Output y, Output g) { return add_node(log_softmax_grad_op(), {y, g}); }
 
 std::vector<Op> softmax_gradient_ops() {
-  return {on_all_devices<compute_backward<OfSoftmax>>(softmax_grad_op()),
-          on_all_devices<compute_backward<OfLogSoftmax>>(log_softmax_grad_op())};
+  return {on_all_devices<in_float32<compute_backward<OfSoftmax>>>(softmax_grad_op()),
+          on_all_devices<in_float32<compute_backward<OfLogSoftmax>>>(log_softmax_grad_op())};
 }
 
 }  // namespace actorflow

@@ -5,6 +5,7 @@
 #include "kernels/loops/elementary.h"
 #include "kernels/loops/elementwise.h"
 #include "kernels/loops/relu.h"
+#include "kernels/loops/short_floats.h"
 #include "kernels/ops.h"
 
 namespace actorflow {
@@ -117,7 +118,7 @@ OpDef gradient_def(std::string_view name, Gradient gradient) {
   return {.name = name,
           .min_inputs = 2,
           .max_inputs = 2,
-          .infer = infer_binary<FloatingTypes>,
+          .infer = infer_binary<AllFloatingTypes>,
           .gradient = gradient};
 }
 
@@ -178,7 +179,7 @@ const OpDef& square_op() {
 }
 
 const OpDef& exp_op() {
-  static const OpDef op = unary_def("Exp", infer_unary<FloatingTypes>, exp_gradient);
+  static const OpDef op = unary_def("Exp", infer_unary<AllFloatingTypes>, exp_gradient);
   return op;
 }
 
@@ -199,19 +200,19 @@ const OpDef& rsqrt_op() {
 
 const OpDef& tanh_op() {
   static const OpDef op =
-      unary_def("Tanh", infer_unary<FloatingTypes>, gradient_from_output<tanh_grad_op>);
+      unary_def("Tanh", infer_unary<AllFloatingTypes>, gradient_from_output<tanh_grad_op>);
   return op;
 }
 
 const OpDef& sigmoid_op() {
   static const OpDef op =
-      unary_def("Sigmoid", infer_unary<FloatingTypes>, gradient_from_output<sigmoid_grad_op>);
+      unary_def("Sigmoid", infer_unary<AllFloatingTypes>, gradient_from_output<sigmoid_grad_op>);
   return op;
 }
 
 const OpDef& relu_op() {
   static const OpDef op =
-      unary_def("Relu", infer_unary<FloatingTypes>, gradient_from_output<relu_grad_op>);
+      unary_def("Relu", infer_unary<AllFloatingTypes>, gradient_from_output<relu_grad_op>);
   return op;
 }
 
@@ -250,16 +251,16 @@ std::vector<Op> unary_ops() {
           on_all_devices<unary<Abs, NumericTypes>>(abs_op()),
           on_all_devices<unary<Sign, NumericTypes>>(sign_op()),
           on_all_devices<unary<Square, NumericTypes>>(square_op()),
-          on_all_devices<unary<Exp, FloatingTypes>>(exp_op()),
+          on_all_devices<in_float32<unary<Exp, FloatingTypes>>>(exp_op()),
           on_all_devices<unary<Log, FloatingTypes>>(log_op()),
           on_all_devices<unary<Sqrt, FloatingTypes>>(sqrt_op()),
           on_all_devices<unary<Rsqrt, FloatingTypes>>(rsqrt_op()),
-          on_all_devices<unary<Tanh, FloatingTypes>>(tanh_op()),
-          on_all_devices<unary<Sigmoid, FloatingTypes>>(sigmoid_op()),
-          on_all_devices<unary<Relu, FloatingTypes>>(relu_op()),
-          on_all_devices<binary<TanhGrad, FloatingTypes>>(tanh_grad_op()),
-          on_all_devices<binary<SigmoidGrad, FloatingTypes>>(sigmoid_grad_op()),
-          on_all_devices<binary<ReluGrad, FloatingTypes>>(relu_grad_op())};
+          on_all_devices<in_float32<unary<Tanh, FloatingTypes>>>(tanh_op()),
+          on_all_devices<in_float32<unary<Sigmoid, FloatingTypes>>>(sigmoid_op()),
+          on_all_devices<in_float32<unary<Relu, FloatingTypes>>>(relu_op()),
+          on_all_devices<in_float32<binary<TanhGrad, FloatingTypes>>>(tanh_grad_op()),
+          on_all_devices<in_float32<binary<SigmoidGrad, FloatingTypes>>>(sigmoid_grad_op()),
+          on_all_devices<in_float32<binary<ReluGrad, FloatingTypes>>>(relu_grad_op())};
 }
 
 }  // namespace actorflow

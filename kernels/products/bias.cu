@@ -6,6 +6,7 @@
 #include "kernels/devices/host_device.h"
 #include "kernels/loops/columns.h"
 #include "kernels/loops/rows.h"
+#include "kernels/loops/short_floats.h"
 #include "kernels/loops/vectorised.h"
 #include "kernels/ops.h"
 #ifdef ACTORFLOW_CUDA
@@ -20,7 +21,7 @@ const OpDef& bias_add_op();
 const OpDef& bias_add_grad_op();
 
 void infer_bias_add(InferContext& c) {
-  expect_rows(c);
+  expect_rows<AllFloatingTypes>(c);
   c.expect_same_dtype();
   c.expect_rank(1, 1);
   const Shape &x = c.input(0).shape, &bias = c.input(1).shape;
@@ -35,7 +36,7 @@ std::vector<Output> bias_add_gradient(GradientContext& c) {
 }
 
 void infer_bias_add_grad(InferContext& c) {
-  expect_rows(c);
+  expect_rows<AllFloatingTypes>(c);
   const Shape& gradient = c.input(0).shape;
   c.add_output(c.input(0).dtype, {gradient.has_rank() ? gradient[gradient.rank() - 1] : Shape::unknown});
 }
@@ -117,8 +118,8 @@ void compute_bias_add_grad(OpContext& c) {
 Output bias_add(Output x, Output bias) { return add_node(bias_add_op(), {x, bias}); }
 
 std::vector<Op> bias_ops() {
-  return {on_all_devices<compute_bias_add>(bias_add_op()),
-          on_all_devices<compute_bias_add_grad>(bias_add_grad_op())};
+  return {on_all_devices<in_float32<compute_bias_add>>(bias_add_op()),
+          on_all_devices<in_float32<compute_bias_add_grad>>(bias_add_grad_op())};
 }
 
 }  // namespace actorflow

@@ -136,12 +136,18 @@ void compute_relu_bias_grad(OpContext& c) {
   });
 }
 
+// In 16 bits each op rounds its result, and one op for all would not.
+bool rounds_in_between(const FusionContext& graph, NodeId bias) {
+  return is_short_floating(graph.node(bias).outputs[0].dtype);
+}
+
 }  // namespace
 
 std::optional<Fused> fuse_matmul(const FusionContext& graph, NodeId last) {
   const bool relu = graph.node(last).op->name == "Relu";
   const auto bias = relu ? graph.producer(last, 0, "BiasAdd") : last;
-  if (!bias || graph.node(*bias).op->name != "BiasAdd") return std::nullopt;
+  if (!bias || graph.node(*bias).op->name != "BiasAdd" || rounds_in_between(graph, *bias))
+    return std::nullopt;
   const auto product = graph.producer(*bias, 0, "MatMul");
   if (!product) return std::nullopt;
   const Node& matmul = graph.node(*product);
@@ -156,7 +162,7 @@ std::optional<Fused> fuse_matmul(const FusionContext& graph, NodeId last) {
 }
 
 std::optional<Fused> fuse_relu_bias_grad(const FusionContext& graph, NodeId last) {
-  if (graph.node(last).op->name != "BiasAddGrad") return std::nullopt;
+  if (graph.node(last).op->name != "BiasAddGrad" || rounds_in_between(graph, last)) return std::nullopt;
   const auto relu_grad = graph.producer(last, 0, "ReluGrad");
   if (!relu_grad) return std::nullopt;
   return Fused{.replaced = {*relu_grad, last},

@@ -2,11 +2,14 @@
 // and what says that it does not.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/graph/gradient.h"
+#include "dataflow/transform/fuse.h"
+#include "kernels/core/fusions.h"
 #include "kernels/ops.h"
 #include "kernels/ops/arrays.h"
 #include "test/kernels/support/interpreter.h"
@@ -40,6 +43,30 @@ constexpr DType all_types[] = {DType::float32, DType::float64, DType::int32,   D
 constexpr DType moved_types[] = {DType::float16, DType::bfloat16, DType::int8, DType::int16};
 
 Output added(const std::vector<Output>& all) { return add_node(add_n_op(), all); }
+
+// [7, 5]: from -3 to 3, and no two the same.
+Tensor some_numbers(float step) {
+  std::vector<float> values;
+  for (int i = 0; i < 35; ++i) values.push_back(3 * std::sin(step * static_cast<float>(i)));
+  return Tensor::of<float>({7, 5}, values);
+}
+
+std::vector<std::function<Output(Output)>> activations() {
+  return {[](Output x) { return exp(x); },     [](Output x) { return tanh(x); },
+          [](Output x) { return sigmoid(x); }, [](Output x) { return relu(x); },
+          [](Output x) { return gelu(x); },    [](Output x) { return gelu(x, true); },
+          [](Output x) { return softmax(x); }, [](Output x) { return log_softmax(x); }};
+}
+
+// The node's op gives the bits that it gives for its inputs in float32, when these are rounded.
+void expect_rounded_from_float32(Output result) {
+  const Node node = result.node();  // a copy: the graph grows
+  std::vector<Output> wide;
+  for (const Edge& input : node.inputs) wide.push_back(cast({result.graph, input}, DType::float32));
+  const Output rounded = cast(result.graph->add(*node.op, wide, node.attrs), result.dtype());
+  BOOST_TEST(identical(value_of(result), value_of(rounded)),
+             node.op->name << " in " << to_string(result.dtype()));
+}
 
 bool refuses(const Error& error, const char* what) {
   return error.code() == Code::invalid_argument && names(error, what);
@@ -191,6 +218,41 @@ BOOST_AUTO_TEST_CASE(gradients_of_what_indices_choose_are_rounded_once) {
   BOOST_TEST((towards(row, take_along_axis(row, reshape(twice, {1, 3}), 1)) == expected));
 }
 
+BOOST_AUTO_TEST_CASE(activations_and_their_gradients_are_those_of_float32_rounded) {
+  for (const DType dtype : {DType::float16, DType::bfloat16})
+    for (const auto& function : activations()) {
+      Graph graph;
+      const Output x = cast(graph.constant(some_numbers(0.37F)), dtype),
+                   g = cast(graph.constant(some_numbers(-0.61F)), dtype), y = function(x);
+      expect_rounded_from_float32(y);
+      expect_rounded_from_float32(gradients({y}, {g}, {x})[0]);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_bias_and_its_gradient_are_those_of_float32_rounded) {
+  for (const DType dtype : {DType::float16, DType::bfloat16}) {
+    Graph graph;
+    const Output x = cast(graph.constant(some_numbers(0.37F)), dtype),
+                 g = cast(graph.constant(some_numbers(-0.61F)), dtype);
+    const Output bias = slice(reshape(g, {-1}), {3}, {x.shape()[1]}), y = bias_add(x, bias);
+    expect_rounded_from_float32(y);
+    expect_rounded_from_float32(gradients({y}, {g}, {bias})[0]);
+  }
+}
+
+// A layer in one op would round only its result.
+BOOST_AUTO_TEST_CASE(a_dense_layer_is_not_fused) {
+  Graph graph;
+  const Output x = graph.placeholder(DType::bfloat16, {2, 3}),
+               w = graph.placeholder(DType::bfloat16, {3, 4}),
+               b = graph.placeholder(DType::bfloat16, {4});
+  const Output y = relu(bias_add(matmul(x, w), b)), towards_b = gradients(sum(y), {b})[0];
+  BOOST_TEST(towards_b.node().op->name == "BiasAddGrad");
+  const auto everything = [](const OpDef&, const std::string&) { return true; };
+  const auto fused = fuse(graph.def(), builtin_fusions(), everything).graph.nodes;
+  BOOST_TEST(fused.size() == graph.def().nodes.size());
+}
+
 // 257 equal ones, of which bfloat16 counts 256.
 BOOST_AUTO_TEST_CASE(equal_extremes_are_counted_exactly) {
   Graph graph;
@@ -213,15 +275,16 @@ BOOST_AUTO_TEST_CASE(inputs_of_two_types_are_refused_though_both_become_float32)
   refused(added({a, b}), {narrow, wide}, "inputs of one type");
   refused(batch_matmul(a, b), {narrow, wide}, "inputs of one dtype");
   refused(scatter_add(a, i, b), {narrow, Tensor{0}, wide}, "updates of the tensor's dtype");
+  refused(bias_add(a, reshape(b, {1})), {narrow, Tensor{1.0F}}, "inputs of one dtype");
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_compute_says_so) {
   Graph graph;
   const Output x = graph.constant(Tensor{{BFloat16(1)}}), i = graph.constant(Tensor{std::int8_t{1}});
-  BOOST_CHECK_EXCEPTION(tanh(x), Error, [](const Error& e) {
+  BOOST_CHECK_EXCEPTION(log(x), Error, [](const Error& e) {
     return refuses(e, "bfloat16[1,1]; cast it to float32 first");
   });
-  BOOST_CHECK_EXCEPTION(softmax(x), Error,
+  BOOST_CHECK_EXCEPTION(layer_norm(x, reshape(x, {1}), reshape(x, {1})), Error,
                         [](const Error& e) { return refuses(e, "cast it to float32 first"); });
   BOOST_CHECK_EXCEPTION(i + i, Error, [](const Error& e) { return refuses(e, "int8[1]"); });
   BOOST_CHECK_EXCEPTION(sum(cast(i, DType::int16)), Error,
