@@ -4,9 +4,15 @@
 //   iris                       the project's file
 //   iris --data FILE --epochs 40 --checkpoint_dir DIR
 //   iris --stages 2            its two layers in two places, as a pipeline
+//   actorflow launch -np 3 iris --own_examples 90,40,20     each worker with data of its own
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <numeric>
+#include <variant>
+#include <vector>
 
 #include "actors/actorflow.h"
 #include "apps/cli/checks.h"
@@ -22,6 +28,7 @@ struct Flags {
   std::string checkpoint_folder;
   int epochs = 40;
   int stages = 1, micro_batches = 3;
+  std::vector<std::int64_t> own_examples;
 };
 
 Distribution strategy_of(const Flags& flags) {
@@ -32,14 +39,35 @@ Distribution strategy_of(const Flags& flags) {
                                    replica);
 }
 
+std::size_t number_of_worker(const Distribution& strategy) {
+  const auto* workers = std::get_if<MultiWorkerMirrored>(&strategy);
+  return workers ? static_cast<std::size_t>(workers->server->name().index) : 0;
+}
+
+// As many of the flowers as this worker is to have, behind those of the workers before it.
+Dataset own_flowers(const Dataset& flowers, const Flags& flags, std::size_t worker) {
+  if (worker >= flags.own_examples.size())
+    throw invalid_argument(fmt::format("--own_examples has {} numbers, and none for worker {}",
+                                       flags.own_examples.size(), worker));
+  const auto own = flags.own_examples.begin() + static_cast<std::ptrdiff_t>(worker);
+  return flowers.shuffle({.seed = 1, .each_pass_anew = false})
+      .skip(std::accumulate(flags.own_examples.begin(), own, std::int64_t{0}))
+      .take(*own);
+}
+
 int learn(const Flags& flags) {
   const Dataset flowers =
       Dataset::csv({flags.file}, {.components = {{DType::float32, 0, 4}, {DType::int64, 4}}});
   Model model = sequential({dense(10, tanh), dense(3)});
   model.compile({.loss = softmax_cross_entropy(), .optimizer = Adam{0.01}, .metrics = {accuracy()}});
   const Distribution strategy = strategy_of(flags);
-  model.fit(flowers.shuffle({.seed = 1}),
-            {.epochs = flags.epochs, .batch_size = 12, .strategy = strategy});
+  FitOptions options{.epochs = flags.epochs, .batch_size = 12, .strategy = strategy};
+  if (flags.own_examples.empty()) {
+    model.fit(flowers.shuffle({.seed = 1}), options);
+  } else {
+    options.auto_shard_policy = AutoShardPolicy::off;
+    model.fit(own_flowers(flowers, flags, number_of_worker(strategy)), options);
+  }
   if (!is_chief(strategy)) return success;
   const Logs logs = model.evaluate(flowers);
   fmt::print("{:.1f} % of 150 flowers are right after {} epochs; loss {:.6f}\n",
@@ -64,6 +92,9 @@ int main(int argc, char** argv) {
   app.add_option("--micro_batches", flags.micro_batches, "With stages: the parts of a batch of 12")
       ->check(positive_number())
       ->capture_default_str();
+  app.add_option("--own_examples", flags.own_examples,
+                 "How many of the flowers each worker has for itself: 90,40,20; none: all have the same")
+      ->delimiter(',');
   app.add_option("--checkpoint_dir", flags.checkpoint_folder,
                  "A folder that all tasks of a cluster see, from which training goes on after a loss");
   return run_program(app, argc, argv, [&] { return learn(flags); });

@@ -50,6 +50,11 @@ struct FitOptions {
   // unweighted.
   ClassWeight class_weight{};
   bool shuffle = true;               // in each epoch anew; tensors only: a dataset has its own order
+  // With `off`, which is for MultiWorkerMirrored, a step takes batch_size / replicas examples of each
+  // replica's own data. A replica whose data end earlier joins: it makes the rest of the epoch's steps
+  // with gradients of 0, and the mean is still over all replicas (as hvd.join() of Horovod). So an
+  // example counts the same in every step. Metrics are weighted by examples. Validation is the chief's.
+  AutoShardPolicy auto_shard_policy = AutoShardPolicy::data;
   int initial_epoch = 0;             // epochs that were run earlier
   std::int64_t steps_per_epoch = 0;  // 0: until the data end
   // Each step computes its batch in that many equal parts, one after the other, and adds up their

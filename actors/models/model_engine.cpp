@@ -134,7 +134,7 @@ void ModelEngine::build_training(const std::vector<TensorType>& example, const S
   local->form.reset();  // until all is there
   std::optional<MicroBatchOptions> micro_batches;
   if (form.parts > 1) micro_batches = {.count = static_cast<int>(form.parts)};
-  nodes.add_training(compiled(), {}, micro_batches, form.weighted);
+  nodes.add_training(compiled(), {}, {.micro_batches = micro_batches, .weighted = form.weighted});
   auto fetches = fetches_of(nodes.train);
   fetches.push_back(nodes.train_op.step);
   const auto feeds = micro_batches ? nodes.micro_batch_feeds() : nodes.train_feeds();

@@ -9,6 +9,7 @@
 #include "actors/layers/checks.h"
 #include "actors/layers/network_builder.h"
 #include "actors/models/network/clipping.h"
+#include "actors/models/network/moved_averages.h"
 #include "dataflow/ops/collective_ops.h"
 #include "dataflow/train/replicated_state.h"
 #include "dataflow/values/check.h"
@@ -138,7 +139,9 @@ LabelFeeds ModelGraph::add_label_feeds(bool weighted) {
 }
 
 void ModelGraph::add_training(const CompileOptions& options, const std::optional<Replication>& together,
-                              const std::optional<MicroBatchOptions>& by_parts, bool weighted) {
+                              const TrainingForm& form) {
+  const auto& by_parts = form.micro_batches;
+  ACTORFLOW_CHECK(!form.own_data || together, "data of a replica's own are a replica's");
   ACTORFLOW_CHECK(by_parts || stages_.size() == 1, "stages need micro-batches");
   expect_trained(variables);
   Replication replication = together.value_or(Replication{});
@@ -146,9 +149,9 @@ void ModelGraph::add_training(const CompileOptions& options, const std::optional
   updates.clear();
   graph.name_scope("train", [&] {
     train_weights = sample_weights;
-    if (weighted && !sample_weights)
+    if (form.weighted && !sample_weights)
       train_weights = graph.placeholder(DType::float32, {Shape::unknown}, "sample_weights");
-    if (together) graph.on(stages_.back().device, [&] { add_replica_feeds(!by_parts); });
+    if (together) graph.on(stages_.back().device, [&] { add_replica_feeds(form); });
     if (!options.learning_rate && common_rate(options)) rate = learning_rate;
     const auto gradients = by_parts ? train_parts(options, replication.replica, *by_parts)
                                     : train_whole(options, replication.replica);
@@ -193,9 +196,21 @@ std::vector<GradientAndVariable> ModelGraph::train_whole(const CompileOptions& o
     LabelFeeds feeds{labels, train_weights, replica.weights, replica.share};
     train = measure(options, pass.losses, trained, feeds);
     // Averages are of the first replica's batches: an update by each would depend on their order.
-    if (number == 0) updates = pass.updates;
+    if (number == 0) keep_updates(pass);
   });
-  return compute_gradients(train.loss, variables.trained());
+  return compute_gradients(if_it_has_data(train.loss, replica.has_data), variables.trained());
+}
+
+// Without data the averages stay as they are.
+void ModelGraph::keep_updates(const ModelPass& pass) {
+  updates = pass.updates;
+  if (!replica.has_data) return;
+  ModelVariables moved = variables;
+  for (Output& update : updates) {
+    const MovedAverage average = move_average(moved, update, replica.has_data);
+    moved.entries[average.entry].variable = average.after;
+    update = average.update;
+  }
 }
 
 std::vector<GradientAndVariable> ModelGraph::train_parts(const CompileOptions& options, int number,
@@ -213,7 +228,8 @@ std::vector<GradientAndVariable> ModelGraph::train_parts(const CompileOptions& o
                              .options = options,
                              .seed = seed_ + static_cast<std::uint64_t>(number),
                              .step = global_step,
-                             .keeps_averages = number == 0},
+                             .keeps_averages = number == 0,
+                             .has_data = replica.has_data},
                             how.schedule, micro_batches);
   train = passes.measured();
   updates = passes.updates();
@@ -252,18 +268,21 @@ Measured ModelGraph::measure(const CompileOptions& options, const std::vector<Ou
   return measured;
 }
 
-void ModelGraph::add_replica_feeds(bool whole_batch) {
-  if (whole_batch) replica.weights = graph.placeholder(DType::float32, {Shape::unknown}, "weights");
+void ModelGraph::add_replica_feeds(const TrainingForm& form) {
+  if (!form.micro_batches)
+    replica.weights = graph.placeholder(DType::float32, {Shape::unknown}, "weights");
   replica.share = graph.placeholder(DType::float32, {}, "share");
   replica.examples = graph.placeholder(DType::float64, {}, "examples");
   replica.row = graph.placeholder(DType::float64, {2}, "row");
+  if (form.own_data) replica.has_data = graph.placeholder(DType::boolean, {}, "has_data");
 }
 
 // float64 [k]: the replica's examples of the step, then its loss and each metric, by examples.
 Output ModelGraph::measured_row(const CompileOptions& options) const {
   const auto as_row = [](Output x) { return reshape(cast(x, DType::float64), {-1}); };
-  std::vector<Output> sums{as_row(replica.examples),
-                           as_row(train.loss) * cast(replica.share, DType::float64)};
+  const Output losses =
+      if_it_has_data(as_row(train.loss) * cast(replica.share, DType::float64), replica.has_data);
+  std::vector<Output> sums{as_row(replica.examples), losses};
   for (std::size_t i = 0; i < train.metrics.size(); ++i)
     sums.push_back(as_row(train.metrics[i]) * times_of(options.metrics[i], replica.examples));
   return concat(sums, 0);

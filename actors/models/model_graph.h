@@ -20,6 +20,15 @@ struct ReplicaFeeds {
   Output share;     // float32 scalar: the examples of the whole batch, divided by the replicas
   Output examples;  // float64 scalar: those that it has
   Output row;       // float64 [2]: 1 in the row of epoch_sums of this epoch, else 0
+  // bool scalar, of replicas with data of their own, else empty: false when these have ended.
+  Output has_data;
+};
+
+// What a step of training is made of.
+struct TrainingForm {
+  std::optional<MicroBatchOptions> micro_batches{};  // none: the batch as a whole, in one stage
+  bool weighted = false;  // examples have a weight, whatever CompileOptions say
+  bool own_data = false;  // AutoShardPolicy::off. REQUIRES: a replication
 };
 
 // Built in three steps: the labels' types are known later than the inputs', and a model that is only
@@ -35,11 +44,9 @@ class ModelGraph {
   void add_testing(const CompileOptions& options, std::vector<TensorType> labels);
   bool can_test() const { return !labels.empty(); }
   // Adds what training needs, in place of an earlier call's. REQUIRES: can_test(), with the same
-  // options; with a replication called once. Without one the graph's only user trains; without
-  // micro-batches a step takes its batch as a whole, and the network has one stage. `weighted`: examples
-  // of training have a weight, whatever the options say.
+  // options; with a replication called once. Without one the graph's only user trains.
   void add_training(const CompileOptions& options, const std::optional<Replication>& replication = {},
-                    const std::optional<MicroBatchOptions>& micro_batches = {}, bool weighted = false);
+                    const TrainingForm& form = {});
 
   Graph& graph;
   ModelVariables variables;
@@ -99,7 +106,8 @@ class ModelGraph {
   std::vector<GradientAndVariable> train_parts(const CompileOptions& options, int number,
                                                const MicroBatchOptions& how);
   MicroBatchFeeds add_micro_batch();
-  void add_replica_feeds(bool whole_batch);
+  void add_replica_feeds(const TrainingForm& form);
+  void keep_updates(const ModelPass& pass);
   Output measured_row(const CompileOptions& options) const;
   void exchange(const CompileOptions& options, const Replication& replication);
   void add_epoch_sums(const CompileOptions& options);

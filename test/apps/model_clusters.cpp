@@ -32,6 +32,7 @@ struct ModelCluster : TfConfigCluster {
 
 const Jobs three{{"ps", 1}, {"chief", 1}, {"worker", 1}};
 const Flags epochs{"--epochs=150"};
+const Flags own_data{"--epochs=150", "--own_examples=40,90,20"};
 const Flags staged{"--epochs=150", "--stages=2"};
 
 std::string undisturbed(const Jobs& jobs, const std::string& chief, const Flags& flags = epochs) {
@@ -98,6 +99,15 @@ BOOST_AUTO_TEST_CASE(a_parameter_server_that_is_killed_and_comes_back_changes_no
 
 BOOST_AUTO_TEST_CASE(a_chief_that_is_killed_and_comes_back_changes_nothing) {
   BOOST_TEST(with_loss_of("chief", 0) == undisturbed_three());
+}
+
+// The second worker makes 23 steps of an epoch, the others 10 and 5 before they join.
+BOOST_AUTO_TEST_CASE(workers_with_data_of_their_own_that_are_killed_and_come_back_change_nothing) {
+  const Jobs workers{{"worker", 3}};
+  const std::string learned = undisturbed(workers, "worker", own_data);
+  BOOST_TEST(std::stod(learned) > 90, learned);
+  for (const int lost : {0, 1, 2})
+    BOOST_TEST(with_loss_of("worker", lost, workers, "worker", own_data) == learned);
 }
 
 BOOST_AUTO_TEST_CASE(the_stages_of_a_pipeline_may_be_tasks) {

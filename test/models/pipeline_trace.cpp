@@ -50,7 +50,7 @@ Passes trace_step(PipelineSchedule schedule, int stages, int micro_batches) {
   const CompileOptions options{.loss = mean_squared_error(), .optimizer = Sgd{0.1}};
   ModelGraph nodes(graph, architecture, {{DType::float32, {5}}}, &options, {}, parts);
   nodes.add_testing(options, {{DType::float32, {5}}});
-  nodes.add_training(options, {}, MicroBatchOptions{micro_batches, schedule});
+  nodes.add_training(options, {}, {.micro_batches = MicroBatchOptions{micro_batches, schedule}});
   Session session(cluster.server("stage", 0).target(), graph);
   session.initialize_variables();
 

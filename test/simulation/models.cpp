@@ -48,14 +48,19 @@ Model beginner() {
   return model;
 }
 
-Learned teach(Model& model, FitOptions options) {
+Learned teach(Model& model, const TrainingData& data, FitOptions options) {
   const auto [x, y] = points_of_a_line();
   options.batch_size = 12;
   options.validation_data = TrainingData{x, y};
   options.verbosity = Verbosity::silent;
-  const History history = model.fit({x, y}, options);
+  const History history = model.fit(data, options);
   if (!is_chief(options.strategy)) return {};
   return {model.weights(), history.epochs.empty() ? std::vector<double>{} : history.of("val_loss")};
+}
+
+Learned teach(Model& model, const FitOptions& options) {
+  const auto [x, y] = points_of_a_line();
+  return teach(model, {x, y}, options);
 }
 
 Learned learn(Distribution strategy, std::int64_t steps_per_epoch = 0) {
@@ -91,6 +96,16 @@ Learned learn_by_sharded_all_reduce(SimTask& task) {
   ReplicaOptions options = resumable;
   options.strategy = AllReduce{.sharded_optimizer = true};
   return learn(MultiWorkerMirrored{task.server(), options});
+}
+
+// Each with data of its own: 5 examples, 12, 19, 5. Those with fewer join.
+Learned learn_from_own_data(SimTask& task) {
+  FitOptions options{.epochs = 8, .strategy = MultiWorkerMirrored{task.server(), resumable}};
+  options.auto_shard_policy = AutoShardPolicy::off;
+  const auto [x, y] = points_of_a_line();
+  Model model = beginner();
+  const std::int64_t own = 5 + 7 * (task.server().name().index % 3);
+  return teach(model, Dataset::tensors({x, y}).take(own), options);
 }
 
 // Each alone for three steps, then all agree.
@@ -142,18 +157,20 @@ std::chrono::milliseconds moment(std::uint64_t apart_ms, std::uint64_t moments) 
 // 2 to 4 ranks divide a batch; the lost one may be the chief, and is lost at one of 40 moments that are
 // `ms` apart.
 void expect_nothing_changed_by_a_lost_rank(Program program, std::uint64_t ms,
-                                           const SimOptions& options = {.time_limit = 10min}) {
+                                           const SimOptions& options = {.time_limit = 10min},
+                                           Program undisturbed_program = learn_by_all_reduce) {
   const std::uint64_t seed = of_this_seed({}).seed;
   const int ranks = 2 + static_cast<int>(seed % 3);
-  static std::map<int, Learned> expected;
-  if (!expected.contains(ranks)) expected[ranks] = undisturbed({{"worker", ranks}}, learn_by_all_reduce);
+  static std::map<std::pair<Program, int>, Learned> learned;
+  Learned& expected = learned[{undisturbed_program, ranks}];
+  if (expected.weights.empty()) expected = undisturbed({{"worker", ranks}}, undisturbed_program);
   SimCluster sim({{"worker", ranks}}, of_this_seed(options));
   auto run = sim.start(program);
   const std::string task =
       "/job:worker/task:" + std::to_string(seed / 3 % static_cast<std::uint64_t>(ranks));
   sim.at(moment(ms, 40)).kill(task);
   sim.at(2s + moment(ms, 40)).restart(task);
-  expect_same(run.finish("/job:worker/task:0"), expected[ranks]);
+  expect_same(run.finish("/job:worker/task:0"), expected);
 }
 
 // The disk is full, or one of its calls in twenty fails, while a task is lost and comes back.
@@ -254,6 +271,16 @@ SIMULATION_TEST(a_lost_stage_of_a_replica_changes_nothing_that_is_learned, seeds
 
 SIMULATION_TEST(a_lost_rank_of_an_all_reduce_changes_nothing_that_is_learned, seeds(1, 40)) {
   expect_nothing_changed_by_a_lost_rank(learn_by_all_reduce, 3);
+}
+
+SIMULATION_TEST(a_lost_rank_with_data_of_its_own_changes_nothing_that_is_learned, seeds(1, 40)) {
+  expect_nothing_changed_by_a_lost_rank(learn_from_own_data, 3, {.time_limit = 10min},
+                                        learn_from_own_data);
+}
+
+SIMULATION_TEST(ranks_with_data_of_their_own_learn_the_same_in_every_order_of_messages, seeds(1, 8)) {
+  static const Learned expected = undisturbed({{"worker", 3}}, learn_from_own_data);
+  expect_same(undisturbed({{"worker", 3}}, learn_from_own_data), expected);
 }
 
 // The slots of the lost one are gone: all go on from the newest checkpoint, to the same bits. A chief

@@ -31,6 +31,12 @@ class TrainingData {
   std::optional<std::int64_t> size_;
 };
 
+// Whose examples a replica is given; the name and its values are those of tf.data.
+enum class AutoShardPolicy : std::uint8_t {
+  data,  // all are given the same, and each takes its part of every batch
+  off,   // each is given its own
+};
+
 // Weights of classes by their numbers: FitOptions::class_weight.
 using ClassWeight = std::map<std::int64_t, double>;
 

@@ -37,6 +37,11 @@ BatchesOptions shape_of(const FitOptions& options, const ReplicaOptions& replica
   }
   // The batch was chosen for another number of tasks: they may have unequal parts of it.
   if (!elastic || parts > 1) expect_divisible(options.batch_size, replicas, parts);
+  if (options.auto_shard_policy == AutoShardPolicy::off) {
+    shape.batch_size /= replicas;
+    shape.parts = parts;
+    return shape;
+  }
   shape.shards = replicas;
   shape.shard = task.replica;
   shape.parts = parts;
@@ -82,7 +87,13 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
       data_(server, data, options,
             shape_of(options, replica_options_, task_, micro_batches_ ? micro_batches_->count : 1,
                      engine.compiled().seed, elastic != nullptr)),
-      steps_per_epoch_(data_.training.count_steps()),
+      own_data_(options.auto_shard_policy == AutoShardPolicy::off
+                    ? std::optional(exchange_sizes(
+                          server, task_.replicas,
+                          {data_.training.count_steps(), data_.training.examples_of_epoch()},
+                          replica_options_, options.epochs))
+                    : std::nullopt),
+      steps_per_epoch_(own_data_ ? own_data_->steps_of_epoch() : data_.training.count_steps()),
       training_(model, *server.runtime(), {.epoch = options.initial_epoch + 1}, options.epochs),
       callbacks_(options.callbacks, engine.compiled().metrics, training_) {
   replica_options_.train_steps = options.epochs * steps_per_epoch_;
@@ -102,7 +113,10 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
   nodes_.emplace(graph, engine_.architecture, engine_.types_of_inputs(types_.inputs), &compile,
                  engine_.wanted_rate, stages());
   nodes_->add_testing(compile, types_.labels);
-  nodes_->add_training(compile, replication, micro_batches_, !options_.class_weight.empty());
+  nodes_->add_training(compile, replication,
+                       {.micro_batches = micro_batches_,
+                        .weighted = !options_.class_weight.empty(),
+                        .own_data = own_data_.has_value()});
   variable_names_.clear();
   for (const Variable& variable : nodes_->variables.all()) variable_names_.push_back(variable.name());
   if (task_.is_chief()) {
@@ -139,6 +153,7 @@ ReplicaSettings ClusterFit::settings() const {
           {"steps of an epoch", std::to_string(steps_per_epoch_)},
           {"seed", std::to_string(compile.seed)},
           {"class_weight", describe(options_.class_weight)},
+          {"examples of each replica", own_data_ ? own_data_->describe() : "the same"},
           {"pipeline", describe(pipeline_, micro_batches_)}};
 }
 
@@ -213,22 +228,34 @@ void ClusterFit::begin_epoch(int epoch) {
 Feeds ClusterFit::next() {
   const std::int64_t batch = next_place_ % steps_per_epoch_;
   const int epoch = epoch_of(next_place_);
-  const std::int64_t step = is_sync() ? 1 : task_.num_replicas();
-  if (next_batch_ != batch || batch < step) data_.training.begin_epoch(epoch, batch);
-  next_place_ += step;
-  next_batch_ = batch + step;
-  auto own = data_.training.next_parts();
-  const std::int64_t all =
-      is_sync() || own.empty() ? data_.training.examples_of_batch(batch) : rows_of(own[0]);
-  // Asynchronous replicas differ in their speed: an epoch of the training is one of all steps together.
-  return feeds_of(std::move(own), all, is_sync() ? epoch : epoch_of(place_));
-}
-
-Feeds ClusterFit::feeds_of(std::vector<Tuple> parts, std::int64_t all_examples, int epoch) const {
+  auto parts = next_parts(epoch, batch);
   std::int64_t examples = 0;
   for (const Tuple& part : parts) examples += rows_of(part);
+  // Asynchronous replicas differ in their speed: an epoch of the training is one of all steps together.
+  return feeds_of(std::move(parts), examples, share_of(batch, examples),
+                  is_sync() ? epoch : epoch_of(place_));
+}
+
+// Nothing if the data of this replica have ended before those of others.
+std::vector<Tuple> ClusterFit::next_parts(int epoch, std::int64_t batch) {
+  const std::int64_t step = is_sync() ? 1 : task_.num_replicas();
+  next_place_ += step;
+  if (own_data_ && batch >= data_.training.count_steps()) return {};
+  if (next_batch_ != batch || batch < step) data_.training.begin_epoch(epoch, batch);
+  next_batch_ = batch + step;
+  return data_.training.next_parts();
+}
+
+// The divisor of the sum of the replica's losses.
+float ClusterFit::share_of(std::int64_t batch, std::int64_t own) const {
+  if (own_data_) return static_cast<float>(std::max<std::int64_t>(own, 1));
   const float sharers = is_sync() ? static_cast<float>(task_.num_replicas()) : 1.F;
-  const float share = static_cast<float>(all_examples) / sharers;
+  const bool is_of_batch = is_sync() || own == 0;
+  return static_cast<float>(is_of_batch ? data_.training.examples_of_batch(batch) : own) / sharers;
+}
+
+Feeds ClusterFit::feeds_of(std::vector<Tuple> parts, std::int64_t examples, float share,
+                           int epoch) const {
   Feeds feeds;
   micro_batches_ ? feed_parts(std::move(parts), share, feeds)
                  : feed_whole(std::move(parts), share, feeds);
@@ -236,6 +263,7 @@ Feeds ClusterFit::feeds_of(std::vector<Tuple> parts, std::int64_t all_examples, 
   row[row_of_epoch(epoch)] = 1;
   feeds.insert(feeds.end(), {{nodes_->replica.examples, Tensor::scalar(static_cast<double>(examples))},
                              {nodes_->replica.row, Tensor::of<double>({2}, row)}});
+  if (own_data_) feeds.emplace_back(nodes_->replica.has_data, Tensor::scalar(examples > 0));
   return feeds;
 }
 
@@ -327,7 +355,8 @@ Tensor ClusterFit::take_sums(int epoch) {
   using namespace std::chrono_literals;
   constexpr int tries = 100;
   const double any = is_over(epoch + 1, place_) ? 0 : 1;
-  const auto expected = is_sync() ? static_cast<double>(data_.training.examples_of_epoch()) : any;
+  const std::int64_t all = own_data_ ? own_data_->examples() : data_.training.examples_of_epoch();
+  const auto expected = is_sync() ? static_cast<double>(all) : any;
   Tensor sums = read_sums();
   for (int i = 0; i < tries && sum_of_examples(sums, epoch) < expected; ++i) {
     server_.runtime()->sleep(10ms);

@@ -11,6 +11,7 @@
 #include "actors/models/fit/fit_callbacks.h"
 #include "actors/models/fit/fit_data.h"
 #include "actors/models/fit/progress_line.h"
+#include "actors/models/fit/sizes_of_replicas.h"
 #include "actors/models/model_engine.h"
 #include "actors/strategies/elastic_task.h"
 #include "actors/strategies/replica_run.h"
@@ -60,7 +61,9 @@ class ClusterFit final : public ReplicaProgram {
   bool is_sync() const { return is_synchronous(replica_options_.strategy); }
   void initialise(Session& session);
   void use(Session& session);
-  Feeds feeds_of(std::vector<Tuple> parts, std::int64_t all_examples, int epoch) const;
+  std::vector<Tuple> next_parts(int epoch, std::int64_t batch);
+  float share_of(std::int64_t batch, std::int64_t own) const;
+  Feeds feeds_of(std::vector<Tuple> parts, std::int64_t examples, float share, int epoch) const;
   void feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const;
   void feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const;
   std::vector<ModelStage> stages() const;
@@ -88,6 +91,7 @@ class ClusterFit final : public ReplicaProgram {
   TaskConfig task_;
   ModelEngine::ExampleTypes types_;
   FitData data_;
+  std::optional<SizesOfReplicas> own_data_;  // AutoShardPolicy::off
   std::int64_t steps_per_epoch_;
 
   std::optional<ModelGraph> nodes_;  // of a graph that is gone when the replica has ended

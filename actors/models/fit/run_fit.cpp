@@ -133,6 +133,21 @@ History fit_with(const OneDevice&, Model& model, ModelEngine& engine, const Trai
 
 }  // namespace
 
+void check_shards(const FitOptions& options) {
+  if (options.auto_shard_policy == AutoShardPolicy::data) return;
+  if (std::holds_alternative<OneDevice>(options.strategy)) return;
+  const auto* workers = std::get_if<MultiWorkerMirrored>(&options.strategy);
+  if (!workers)
+    throw invalid_argument(
+        "fit: AutoShardPolicy::off, with data of each replica's own, is for MultiWorkerMirrored; give "
+        "that strategy, or leave out auto_shard_policy");
+  if (const int steps = std::get<AllReduce>(workers->options.strategy).local_steps; steps > 1)
+    throw invalid_argument(fmt::format(
+        "fit: replicas with data of their own (AutoShardPolicy::off) make each step together, but "
+        "local_steps is {}; leave out one of the two",
+        steps));
+}
+
 void check_mirrored(const Mirrored& strategy) {
   if (strategy.replicas < 1)
     throw invalid_argument(
@@ -142,6 +157,7 @@ void check_mirrored(const Mirrored& strategy) {
 History run_fit(Model& model, ModelEngine& engine, const TrainingData& data, const FitOptions& options) {
   engine.expect_no_fit("fit");
   check_options(options, data);
+  check_shards(options);
   check_class_weight(options.class_weight, engine.compiled(), engine.architecture.outputs.size());
   const InFit in_fit(engine);
   return std::visit(

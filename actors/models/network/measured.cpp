@@ -57,6 +57,10 @@ Output times_of(const Metric& metric, Output examples) {
   return is_sum ? minimum(examples, ones_like(examples)) : examples;
 }
 
+Output if_it_has_data(Output value, Output has_data) {
+  return has_data ? select(has_data, value, scalar_like(value, 0)) : value;
+}
+
 std::vector<Output> fetches_of(const Measured& measured) {
   std::vector<Output> fetches{measured.loss};
   fetches.insert(fetches.end(), measured.metrics.begin(), measured.metrics.end());

@@ -33,6 +33,9 @@ std::vector<Output> metrics_of(const CompileOptions& options, const std::vector<
 // examples, for a sum 1; 0 without examples.
 Output times_of(const Metric& metric, Output examples);
 
+// `value`, floating, or 0 where `has_data`, a bool scalar, is false. Without it: `value`.
+Output if_it_has_data(Output value, Output has_data);
+
 // The fetches of a pass: its loss, then the metrics.
 std::vector<Output> fetches_of(const Measured& measured);
 

@@ -47,6 +47,7 @@ struct MicroBatchModel {
   std::uint64_t seed;   // of dropout
   Output step;          // int64 scalar: the number of the step
   bool keeps_averages;  // of layers; false: another replica does
+  Output has_data;      // see ReplicaFeeds
 };
 
 // Adds the passes of a step. For one use.
