@@ -337,7 +337,7 @@ std::vector<Tensor> Communicator::grouped_all_reduce(const std::vector<Tensor>& 
     for (const Tensor& part : group.parts) call.splits.push_back(part.elements());
     const std::string name = fmt::format(
         "{}/{}", options.name.empty() ? "grouped_all_reduce" : options.name, to_string(dtype));
-    RankInput own{fused(group.parts, impl_->memory())};
+    RankInput own{fused(group.parts, FusedLayout::aligned, impl_->memory())};
     if (handles.size() + 1 < groups.size())
       handles.push_back(impl_->begin(std::move(call), name, std::move(own)));
     else

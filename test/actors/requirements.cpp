@@ -28,10 +28,11 @@ BOOST_AUTO_TEST_SUITE(requirements)
 
 BOOST_AUTO_TEST_CASE(tensors_are_fused_of_one_dtype_and_cut_into_all_that_they_have) {
   const std::vector<Tensor> mixed{Tensor{1.0F}, Tensor::of<std::int32_t>({1}, {1})};
-  expect_death([] { fused({}, heap()); }, "no tensors");
-  expect_death([&] { fused(mixed, heap()); }, "int32[1]");
+  expect_death([] { fused({}, FusedLayout::packed, heap()); }, "no tensors");
+  expect_death([&] { fused(mixed, FusedLayout::packed, heap()); }, "int32[1]");
   const std::vector<Shape> shapes{{2}, {2}};
-  expect_death([&] { cut(Tensor{1.0F, 2.0F, 3.0F}, shapes); }, "parts with 4 elements of");
+  expect_death([&] { cut(Tensor{1.0F, 2.0F, 3.0F}, shapes); }, "a part that ends at 16 of");
+  expect_death([&] { cut(Tensor{1.0F, 2.0F, 3.0F, 4.0F, 5.0F}, shapes); }, "parts that end at 16 of");
 }
 
 BOOST_AUTO_TEST_CASE(slices_of_slots_lie_within_their_tensors) {

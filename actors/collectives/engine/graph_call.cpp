@@ -66,8 +66,8 @@ std::vector<Shape> take_inputs(StateCall& message, GroupCall& call, Allocator& a
   std::vector<Shape> shapes;
   if (message.node->op == &grouped_reduce_scatter_op()) {
     call.call.splits = attr<std::vector<std::int64_t>>(*message.node, "elements");
-    call.own.tensor =
-        inputs.size() == 1 ? inputs[0].reshaped({inputs[0].elements()}) : fused(inputs, allocator);
+    call.own.tensor = inputs.size() == 1 ? inputs[0].reshaped({inputs[0].elements()})
+                                         : fused(inputs, FusedLayout::packed, allocator);
     return shapes;
   }
   if (call.call.kind == Kind::all_reduce && inputs.size() > 1) {
@@ -75,7 +75,7 @@ std::vector<Shape> take_inputs(StateCall& message, GroupCall& call, Allocator& a
       call.call.splits.push_back(input.elements());
       shapes.push_back(input.shape());
     }
-    call.own.tensor = fused(inputs, allocator);
+    call.own.tensor = fused(inputs, FusedLayout::aligned, allocator);
     return shapes;
   }
   if (inputs.size() == 2)
