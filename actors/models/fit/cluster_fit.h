@@ -11,10 +11,10 @@
 #include "actors/models/fit/fit_callbacks.h"
 #include "actors/models/fit/fit_data.h"
 #include "actors/models/fit/progress_line.h"
-#include "actors/models/fit/sizes_of_replicas.h"
 #include "actors/models/model_engine.h"
 #include "actors/strategies/elastic_task.h"
 #include "actors/strategies/replica_run.h"
+#include "actors/strategies/sizes_of_replicas.h"
 #include "dataflow/cluster/task_config.h"
 
 namespace actorflow {

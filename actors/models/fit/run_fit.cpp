@@ -131,8 +131,6 @@ History fit_with(const OneDevice&, Model& model, ModelEngine& engine, const Trai
   return FitLoop(model, engine, data, options).run();
 }
 
-}  // namespace
-
 void check_shards(const FitOptions& options) {
   if (options.auto_shard_policy == AutoShardPolicy::data) return;
   if (std::holds_alternative<OneDevice>(options.strategy)) return;
@@ -147,6 +145,8 @@ void check_shards(const FitOptions& options) {
         "local_steps is {}; leave out one of the two",
         steps));
 }
+
+}  // namespace
 
 void check_mirrored(const Mirrored& strategy) {
   if (strategy.replicas < 1)

@@ -1,4 +1,4 @@
-#include "actors/models/fit/sizes_of_replicas.h"
+#include "actors/strategies/sizes_of_replicas.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* actor_name = "size of the data";
+constexpr const char* size_actor = "size of the data";
 
 struct AskDataSize {};
 struct DataSizeIs {
@@ -36,7 +36,7 @@ class DataSizeActor final : public NamedActor {
 // One that is lost while it is asked may come back in time.
 DataSize ask_size(Server& server, const TaskName& replica, std::int64_t timeout_ms) {
   const auto end = server.runtime()->clock().now() + std::chrono::milliseconds(timeout_ms);
-  const ActorRef other = server.find(replica.to_string(), actor_name);
+  const ActorRef other = server.find(replica.to_string(), size_actor);
   while (true) {
     try {
       other.wait_until_there(1s);
@@ -89,7 +89,7 @@ SizesOfReplicas exchange_sizes(Server& server, const std::vector<TaskName>& repl
                                const ReplicaOptions& options, int epochs) {
   if (const auto all = size_of_completed(server, options.checkpoint_folder, epochs, own))
     return SizesOfReplicas({*all});
-  server.spawn(actor_name, [own] { return std::make_unique<DataSizeActor>(own); });
+  server.spawn(size_actor, [own] { return std::make_unique<DataSizeActor>(own); });
   std::vector<DataSize> all;
   for (const TaskName& replica : replicas)
     all.push_back(replica == server.name() ? own
