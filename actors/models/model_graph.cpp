@@ -137,36 +137,39 @@ LabelFeeds ModelGraph::add_label_feeds(bool weighted) {
   return feeds;
 }
 
-void ModelGraph::add_training(const CompileOptions& options, const std::optional<Replication>& together,
-                              const std::optional<MicroBatchOptions>& by_parts, bool weighted) {
+StepNodes ModelGraph::add_training(const CompileOptions& options,
+                                   const std::optional<Replication>& together,
+                                   const std::optional<MicroBatchOptions>& by_parts, bool weighted) {
   ACTORFLOW_CHECK(by_parts || stages_.size() == 1, "stages need micro-batches");
   expect_trained(variables);
   Replication replication = together.value_or(Replication{});
   replication.transform = clipping_of(options);
-  updates.clear();
+  StepNodes step;
+  step.weights = sample_weights;
   graph.name_scope("train", [&] {
-    train_weights = sample_weights;
     if (weighted && !sample_weights)
-      train_weights = graph.placeholder(DType::float32, {Shape::unknown}, "sample_weights");
+      step.weights = graph.placeholder(DType::float32, {Shape::unknown}, "sample_weights");
     if (together) graph.on(stages_.back().device, [&] { add_replica_feeds(!by_parts); });
     if (!options.learning_rate && common_rate(options)) rate = learning_rate;
-    const auto gradients = by_parts ? train_parts(options, replication.replica, *by_parts)
-                                    : train_whole(options, replication.replica);
-    if (is_all_reduce(replication.strategy)) exchange(options, replication);
-    train_op = apply_gradients(graph, gradients, global_step, options.optimizer, replication,
-                               reduced_rate_ ? reduced_rate_ : rate);
-    if (together) graph.on(stages_.back().device, [&] { add_epoch_sums(options); });
-    updates = with_step(train_op, updates);
+    const auto gradients = by_parts ? train_parts(step, options, replication.replica, *by_parts)
+                                    : train_whole(step, options, replication.replica);
+    if (is_all_reduce(replication.strategy)) exchange(step, options, replication);
+    step.op = apply_gradients(graph, gradients, global_step, options.optimizer, replication,
+                              reduced_rate_ ? reduced_rate_ : rate);
+    if (together) graph.on(stages_.back().device, [&] { add_epoch_sums(step, options); });
+    step.updates = with_step(step.op, step.updates);
   });
+  return step;
 }
 
 // What each replica measures, and the learning rate where callbacks change that of the first replica, in
 // one small all-reduce: it is on its way while gradients are computed.
-void ModelGraph::exchange(const CompileOptions& options, const Replication& replication) {
+void ModelGraph::exchange(StepNodes& step, const CompileOptions& options,
+                          const Replication& replication) {
   const RankList ranks{std::get<AllReduce>(replication.strategy).tasks, GroupLife::continues};
   const bool shares_rate = rate && !options.learning_rate;
   graph.on(stages_.back().device, [&] {
-    const Output row = measured_row(options);
+    const Output row = measured_row(step.measured, options);
     const std::int64_t width = row.shape()[0];
     if (!shares_rate) {
       reduced_row_ = all_reduce(row, ranks, global_step.name() + "/measured");
@@ -178,11 +181,12 @@ void ModelGraph::exchange(const CompileOptions& options, const Replication& repl
     reduced_row_ = slice(all, {0}, {width});
     reduced_rate_ = reshape(slice(all, {width}, {1}), {});
     // Another replica may become the first one (elastic_task.h): it goes on with this rate.
-    if (replication.replica != 0) updates.push_back(graph.assign(learning_rate, reduced_rate_));
+    if (replication.replica != 0) step.updates.push_back(graph.assign(learning_rate, reduced_rate_));
   });
 }
 
-std::vector<GradientAndVariable> ModelGraph::train_whole(const CompileOptions& options, int number) {
+std::vector<GradientAndVariable> ModelGraph::train_whole(StepNodes& step, const CompileOptions& options,
+                                                         int number) {
   graph.precision(options.precision, [&] {
     ModelPass pass{.graph = graph,
                    .variables = variables,
@@ -190,21 +194,20 @@ std::vector<GradientAndVariable> ModelGraph::train_whole(const CompileOptions& o
                    .training = true,
                    .step = global_step};
     const auto trained = build(pass);
-    LabelFeeds feeds{labels, train_weights, replica.weights, replica.share};
-    train = measure(options, pass.losses, trained, feeds);
+    LabelFeeds feeds{labels, step.weights, replica.weights, replica.share};
+    step.measured = measure(options, pass.losses, trained, feeds);
     // Averages are of the first replica's batches: an update by each would depend on their order.
-    if (number == 0) updates = pass.updates;
+    if (number == 0) step.updates = pass.updates;
   });
-  return compute_gradients(train.loss, variables.trained());
+  return compute_gradients(step.measured.loss, variables.trained());
 }
 
-std::vector<GradientAndVariable> ModelGraph::train_parts(const CompileOptions& options, int number,
-                                                         const MicroBatchOptions& how) {
-  micro_batches.clear();
-  share = replica.share ? replica.share : graph.on(stages_.back().device, [&] {
+std::vector<GradientAndVariable> ModelGraph::train_parts(StepNodes& step, const CompileOptions& options,
+                                                         int number, const MicroBatchOptions& how) {
+  step.share = replica.share ? replica.share : graph.on(stages_.back().device, [&] {
     return graph.placeholder(DType::float32, {}, "share");
   });
-  for (int i = 0; i < how.count; ++i) micro_batches.push_back(add_micro_batch());
+  for (int i = 0; i < how.count; ++i) step.micro_batches.push_back(add_micro_batch(step));
   const MicroBatches passes({.graph = graph,
                              .architecture = architecture_,
                              .stages = stages_,
@@ -214,21 +217,21 @@ std::vector<GradientAndVariable> ModelGraph::train_parts(const CompileOptions& o
                              .seed = seed_ + static_cast<std::uint64_t>(number),
                              .step = global_step,
                              .keeps_averages = number == 0},
-                            how.schedule, micro_batches);
-  train = passes.measured();
-  updates = passes.updates();
+                            how.schedule, step.micro_batches);
+  step.measured = passes.measured();
+  step.updates = passes.updates();
   return passes.gradients();
 }
 
-MicroBatchFeeds ModelGraph::add_micro_batch() {
+MicroBatchFeeds ModelGraph::add_micro_batch(const StepNodes& step) {
   MicroBatchFeeds feeds;
   graph.on(stages_.front().device, [&] {
     for (const TensorType& type : input_types)
       feeds.inputs.push_back(graph.placeholder(type.dtype, batched(type).shape, "x"));
   });
   graph.on(stages_.back().device, [&] {
-    feeds.labels = add_label_feeds(static_cast<bool>(train_weights));
-    feeds.labels.share = share;
+    feeds.labels = add_label_feeds(static_cast<bool>(step.weights));
+    feeds.labels.share = step.share;
     feeds.labels.weights = graph.placeholder(DType::float32, {Shape::unknown}, "weights");
     feeds.examples = graph.placeholder(DType::float64, {}, "examples");
   });
@@ -260,17 +263,17 @@ void ModelGraph::add_replica_feeds(bool whole_batch) {
 }
 
 // float64 [k]: the replica's examples of the step, then its loss and each metric, by examples.
-Output ModelGraph::measured_row(const CompileOptions& options) const {
+Output ModelGraph::measured_row(const Measured& measured, const CompileOptions& options) const {
   const auto as_row = [](Output x) { return reshape(cast(x, DType::float64), {-1}); };
   std::vector<Output> sums{as_row(replica.examples),
-                           as_row(train.loss) * cast(replica.share, DType::float64)};
-  for (std::size_t i = 0; i < train.metrics.size(); ++i)
-    sums.push_back(as_row(train.metrics[i]) * times_of(options.metrics[i], replica.examples));
+                           as_row(measured.loss) * cast(replica.share, DType::float64)};
+  for (std::size_t i = 0; i < measured.metrics.size(); ++i)
+    sums.push_back(as_row(measured.metrics[i]) * times_of(options.metrics[i], replica.examples));
   return concat(sums, 0);
 }
 
-void ModelGraph::add_epoch_sums(const CompileOptions& options) {
-  const Output row = reduced_row_ ? reduced_row_ : measured_row(options);
+void ModelGraph::add_epoch_sums(StepNodes& step, const CompileOptions& options) {
+  const Output row = reduced_row_ ? reduced_row_ : measured_row(step.measured, options);
   const std::int64_t width = row.shape()[0];
   epoch_sums = graph.variable("epoch_sums", fill(graph, {2, width}, 0, DType::float64));
   first_step = graph.variable("first_step", graph.constant(std::int64_t{0}));
@@ -278,7 +281,7 @@ void ModelGraph::add_epoch_sums(const CompileOptions& options) {
   const Output nothing = scalar_like(measured, 0);  // a product with 0 would keep what is no number
   // With all-reduce every replica has the sums, and forgets those of the epoch before, which the first
   // one has read when it makes a step of the next.
-  updates.push_back(
+  step.updates.push_back(
       reduced_row_ ? graph.assign(epoch_sums, select(of_epoch, epoch_sums.value() + measured, nothing))
                    : graph.assign_add(epoch_sums, select(of_epoch, measured, nothing)));
 }
@@ -290,22 +293,23 @@ std::vector<Output> ModelGraph::batch_feeds(const Output& weights) const {
   return feeds;
 }
 
-std::vector<Output> ModelGraph::micro_batch_feeds() const {
+std::vector<Output> ModelGraph::micro_batch_feeds(const StepNodes& step) {
   std::vector<Output> feeds;
-  for (const MicroBatchFeeds& each : micro_batches) {
+  for (const MicroBatchFeeds& each : step.micro_batches) {
     feeds.insert(feeds.end(), each.inputs.begin(), each.inputs.end());
     feeds.insert(feeds.end(), each.labels.labels.begin(), each.labels.labels.end());
-    if (train_weights) feeds.push_back(each.labels.sample_weights);
+    if (step.weights) feeds.push_back(each.labels.sample_weights);
     feeds.insert(feeds.end(), {each.labels.weights, each.examples});
   }
-  feeds.push_back(share);
+  feeds.push_back(step.share);
   return feeds;
 }
 
-Tuple ModelGraph::micro_batch_values(std::vector<Tuple> parts, float divisor) const {
-  const Tuple filler = parts.empty() ? padding() : first_row(parts[0]);
+Tuple ModelGraph::micro_batch_values(const StepNodes& step, std::vector<Tuple> parts,
+                                     float share) const {
+  const Tuple filler = parts.empty() ? padding(step) : first_row(parts[0]);
   Tuple values;
-  for (std::size_t i = 0; i < micro_batches.size(); ++i) {
+  for (std::size_t i = 0; i < step.micro_batches.size(); ++i) {
     const bool has_examples = i < parts.size();
     Tuple part = has_examples ? std::move(parts[i]) : filler;
     const std::int64_t rows = rows_of(part);
@@ -314,16 +318,16 @@ Tuple ModelGraph::micro_batch_values(std::vector<Tuple> parts, float divisor) co
         Tensor::of<float>({rows}, std::vector<float>(static_cast<std::size_t>(rows), has_examples)));
     values.push_back(Tensor::scalar(has_examples ? static_cast<double>(rows) : 0.0));
   }
-  values.push_back(Tensor::scalar(divisor));
+  values.push_back(Tensor::scalar(share));
   return values;
 }
 
-Tuple ModelGraph::padding() const {
+Tuple ModelGraph::padding(const StepNodes& step) const {
   Tuple example;
   for (const auto* types : {&input_types, &label_types})
     for (const TensorType& type : *types)
       example.push_back(Tensor::zeros(type.dtype, batched(type, 1).shape));
-  if (train_weights) example.push_back(Tensor::zeros(DType::float32, {1}));
+  if (step.weights) example.push_back(Tensor::zeros(DType::float32, {1}));
   return example;
 }
 
