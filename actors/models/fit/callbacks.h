@@ -42,6 +42,7 @@ struct ModelCheckpointOptions {
   // `monitor` is then the value of that batch alone.
   std::int64_t save_freq = 0;
   std::optional<double> initial_value_threshold{};  // save only what is better than this; with `monitor`
+  bool save_weights_only = false;                   // by Model::save_weights()
 };
 // Saves the model into a folder, after epochs or batches. The best so far is the best that was saved.
 // Throws invalid_argument for a save_freq below 0, for one with a `monitor` of validation, which batches
@@ -75,7 +76,9 @@ CallbackRef reduce_on_plateau(const ReduceOnPlateauOptions& options = {});
 // callbacks have added to the first one's logs; a value that an epoch lacks is left empty. Rows that the
 // disk refuses are written with the next one. When training goes on from a backup or checkpoint, the
 // rows of the epochs before stay, also without `append`, and an epoch that is trained again replaces its
-// row. Of an estimator each train() is a row, numbered by its last step; later ones append.
+// row. New rows have the columns of the old file: a value that it has no column for is refused, before
+// training where fit() measures it; a column that nothing fills any more stays empty. Of an estimator
+// each train() is a row, numbered by its last step; later ones append.
 CallbackRef csv_logger(std::string path, bool append = false);
 // Writes the logs of each epoch as scalars "epoch_loss", ... that TensorBoard shows, those of validation
 // into the folder "validation" within. Of an estimator they are numbered by the last step of each

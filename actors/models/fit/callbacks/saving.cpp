@@ -20,12 +20,14 @@ namespace {
 // Saves the model in a folder. A disk that refuses that costs this checkpoint, and no training.
 class Saving {
  public:
-  explicit Saving(std::string folder) : folder_(std::move(folder)) {}
+  explicit Saving(std::string folder, bool weights_only = false)
+      : folder_(std::move(folder)), weights_only_(weights_only) {}
 
   const std::string& folder() const { return folder_; }
   // Whether the model was saved.
   bool save(FitContext& training) {
-    refused_ = !storage_allows("save the model in " + folder_, [&] { training.model().save(folder_); });
+    refused_ =
+        !storage_allows("save the model in " + folder_, [&] { save_to_folder(training.model()); });
     return !refused_;
   }
   // The model is another one than that which was refused.
@@ -35,18 +37,23 @@ class Saving {
     constexpr double patience_secs = 60;
     if (std::exchange(refused_, false))
       write_at_last(training.runtime(), "the model in " + folder_, patience_secs,
-                    [&] { training.model().save(folder_); });
+                    [&] { save_to_folder(training.model()); });
   }
 
  private:
+  void save_to_folder(Model& model) const {
+    weights_only_ ? model.save_weights(folder_) : model.save(folder_);
+  }
+
   std::string folder_;
+  bool weights_only_;
   bool refused_ = false;  // the last time
 };
 
 class ModelCheckpoint final : public Callback {
  public:
   ModelCheckpoint(std::string folder, const ModelCheckpointOptions& options)
-      : saving_(std::move(folder)),
+      : saving_(std::move(folder), options.save_weights_only),
         only_best_(!options.monitor.empty()),
         save_freq_(options.save_freq),
         value_(options.monitor, options.better) {
