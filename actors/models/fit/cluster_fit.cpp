@@ -1,6 +1,7 @@
 #include "actors/models/fit/cluster_fit.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -132,7 +133,9 @@ ReplicaSettings ClusterFit::settings() const {
     variables += fmt::format("{}{} {}{}", variables.empty() ? "" : ", ", variable.name(),
                              variable.type().to_string(), trained ? "" : " not trained");
   const auto& compile = engine_.compiled();
+  const auto& frozen = engine_.architecture.frozen;
   return {{"variables", variables},
+          {"frozen layers", frozen.empty() ? "none" : fmt::format("{}", fmt::join(frozen, ", "))},
           {"optimizer", describe_optimizers(compile.optimizer, nodes_->variables.trained())},
           {"clipping", describe_clipping(compile)},
           {"epochs", std::to_string(options_.epochs)},
