@@ -35,6 +35,13 @@ void check_outputs(const CompileOptions& options, std::size_t outputs) {
       throw invalid_argument(
           fmt::format("compile: the metric '{}' is of output {}, but the model has {}", metric.name,
                       metric.output, outputs));
+  for (auto metric = options.metrics.begin(); metric != options.metrics.end(); ++metric)
+    if (std::any_of(options.metrics.begin(), metric, [&](const Metric& other) {
+          return other.name == metric->name && other.output == metric->output;
+        }))
+      throw invalid_argument(fmt::format(
+          "compile: two metrics of output {} are named '{}'; give one of them another Metric::name",
+          metric->output, metric->name));
 }
 
 void expect_trained(const ModelVariables& variables) {
@@ -72,7 +79,9 @@ ModelGraph::ModelGraph(Graph& where, const Architecture& architecture, std::vect
   learning_rate = graph.variable("learning_rate", graph.constant(first_rate.value_or(0)));
   if (options && options->learning_rate)
     // Wherever the model computes: shards want the rate on the host, and each would wait for a GPU's.
-    rate = graph.on("/cpu:0", [&] { return options->learning_rate(global_step); });
+    rate = graph.on("/cpu:0", [&] {
+      return built_as("schedule", "learning_rate", [&] { return options->learning_rate(global_step); });
+    });
 }
 
 void ModelGraph::add_predictions() {

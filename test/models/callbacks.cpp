@@ -254,7 +254,30 @@ BOOST_AUTO_TEST_CASE(callbacks_that_make_no_sense_are_refused) {
   BOOST_CHECK_EXCEPTION(model_checkpoint("saved", {.initial_value_threshold = 0.3}), Error,
                         says("initial_value_threshold 0.3 is of the value that is monitored"));
   BOOST_CHECK_EXCEPTION(early_stopping({.patience = -1}), Error, says("got -1 and 1"));
+  BOOST_CHECK_EXCEPTION(reduce_on_plateau({.patience = -1}), Error, says("got -1 and 0"));
+  BOOST_CHECK_EXCEPTION(averaged_weights(0), Error, says("epochs count from 1, got from_epoch 0"));
+  BOOST_CHECK_EXCEPTION(backup_and_restore("saved", {.every_batches = -1}), Error,
+                        says("every_batches of 1 or more, or 0 to save after epochs alone, got -1"));
+  BOOST_CHECK_EXCEPTION(learning_rate_scheduler({}), Error, says("expected a function, got none"));
+  Model model = step_counter();
+  BOOST_CHECK_EXCEPTION(model.fit(examples(), with({terminate_on_nan(), nullptr}, 1)), Error,
+                        says("of 2 callbacks number 2 is empty"));
   BOOST_CHECK_EXCEPTION(early_stopping({.start_from_epoch = 0}), Error, says("got 0 and 0"));
+}
+
+BOOST_AUTO_TEST_CASE(folders_that_callbacks_cannot_use_are_refused_before_training) {
+  const Folder folder;
+  write_file(folder.file("taken"), "no folder");
+  const std::string below = folder.file("taken/below");
+  for (const auto& writer : {model_checkpoint(below), backup_and_restore(below), tensorboard(below),
+                             csv_logger(below + "/log.csv")}) {
+    int epochs = 0;
+    const auto count = callback({.on_epoch_begin = [&](FitContext&, int) { ++epochs; }});
+    Model model = step_counter();
+    BOOST_CHECK_EXCEPTION(model.fit(examples(), with({writer, count}, 1)), Error,
+                          says("cannot be saved in '" + below + "'"));
+    BOOST_TEST(epochs == 0);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_plateau_reduces_the_rate) {

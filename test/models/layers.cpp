@@ -227,6 +227,12 @@ BOOST_AUTO_TEST_CASE(mistakes_name_the_layer_and_what_came) {
         sequential(input({4}), {Layer("own", fails)}).build();
       },
       "layer 'own': no such file");
+  refuses(
+      [] {
+        const auto nothing = [](LayerScope&, Output) { return Output(); };
+        sequential(input({4}), {Layer("own", nothing), dense(3)}).build();
+      },
+      "layer 'own': its function has returned an empty Output");
   for (const char* way : {"input()", "fit it", "build({{DType::float32, {3}}})"}) {
     refuses([] { sequential({dense(2)}).load("a_folder"); }, way);
     refuses([] { sequential({dense(2)}).summary(); }, way);

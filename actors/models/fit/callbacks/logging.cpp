@@ -15,6 +15,7 @@
 
 #include "actors/events/event_writer.h"
 #include "actors/models/fit/callbacks.h"
+#include "actors/models/fit/callbacks/output_folder.h"
 #include "actors/models/model.h"
 #include "actors/monitored/event_log.h"
 #include "actors/monitored/storage_error.h"
@@ -56,6 +57,7 @@ class CsvLogger final : public Callback {
   CsvLogger(std::string path, bool append) : path_(std::move(path)), append_(append) {}
 
   void on_train_begin(FitContext& training) override {
+    expect_output_folder(training, "the log " + path_, folder_of(path_));
     columns_.clear();
     header_.clear();
     has_row_ = false;
@@ -191,6 +193,7 @@ class TensorBoard final : public Callback {
   explicit TensorBoard(std::string folder) : folder_(std::move(folder)) {}
 
   void on_train_begin(FitContext& training) override {
+    expect_output_folder(training, "summaries", folder_);
     training_.emplace(std::make_shared<EventWriter>(training.storage(), folder_));
     validation_.emplace(std::make_shared<EventWriter>(training.storage(), folder_ + "/validation"));
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/models/fit/callbacks/monitored_value.h"
+#include "actors/models/fit/callbacks/output_folder.h"
 #include "actors/models/model.h"
 #include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
@@ -24,6 +25,10 @@ class Saving {
       : folder_(std::move(folder)), weights_only_(weights_only) {}
 
   const std::string& folder() const { return folder_; }
+  // Before training.
+  void expect_folder(FitContext& training) const {
+    expect_output_folder(training, "checkpoints", folder_);
+  }
   // Whether the model was saved.
   bool save(FitContext& training) {
     refused_ =
@@ -77,6 +82,8 @@ class ModelCheckpoint final : public Callback {
 
   bool looks_at_batches() const override { return save_freq_ > 0; }
 
+  void on_train_begin(FitContext& training) override { saving_.expect_folder(training); }
+
   void on_epoch_begin(FitContext& training, int) override {
     last_batch_ = training.model().progress().batches;
   }
@@ -115,11 +122,18 @@ class ModelCheckpoint final : public Callback {
 class BackupAndRestore final : public Callback {
  public:
   BackupAndRestore(std::string folder, const BackupOptions& options)
-      : saving_(std::move(folder)), options_(options) {}
+      : saving_(std::move(folder)), options_(options) {
+    if (options.every_batches < 0)
+      throw invalid_argument(fmt::format(
+          "backup_and_restore: expected every_batches of 1 or more, or 0 to save after epochs "
+          "alone, got {}",
+          options.every_batches));
+  }
 
   bool looks_at_batches() const override { return options_.every_batches > 0; }
 
   void on_train_begin(FitContext& training) override {
+    saving_.expect_folder(training);
     if (!latest_step(training.storage(), saving_.folder())) return;
     training.model().load(saving_.folder());
     training.begin_at(training.model().progress());
@@ -147,7 +161,11 @@ class BackupAndRestore final : public Callback {
 
 class AveragedWeights final : public Callback {
  public:
-  explicit AveragedWeights(int from_epoch) : from_epoch_(from_epoch) {}
+  explicit AveragedWeights(int from_epoch) : from_epoch_(from_epoch) {
+    if (from_epoch < 1)
+      throw invalid_argument(
+          fmt::format("averaged_weights: epochs count from 1, got from_epoch {}", from_epoch));
+  }
 
   void on_train_begin(FitContext&) override {
     sums_.clear();
