@@ -256,8 +256,8 @@ Measured ModelGraph::measure(const CompileOptions& options, const std::vector<Ou
     const auto& entry = variables.entries[i];
     if (!entry.regularizer) continue;
     const auto stage = std::ranges::upper_bound(variables_until_, i) - variables_until_.begin();
-    const Output penalty = graph.on(stages_[static_cast<std::size_t>(stage)].device,
-                                    [&] { return entry.regularizer(entry.variable); });
+    const Output penalty =
+        graph.on(stages_[static_cast<std::size_t>(stage)].device, [&] { return penalty_of(entry); });
     measured.loss = measured.loss + penalty;
   }
   measured.metrics = metrics_of(options, predicted, feeds);

@@ -259,6 +259,8 @@ BOOST_AUTO_TEST_CASE(callbacks_that_make_no_sense_are_refused) {
   BOOST_CHECK_EXCEPTION(backup_and_restore("saved", {.every_batches = -1}), Error,
                         says("every_batches of 1 or more, or 0 to save after epochs alone, got -1"));
   BOOST_CHECK_EXCEPTION(learning_rate_scheduler({}), Error, says("expected a function, got none"));
+  BOOST_CHECK_EXCEPTION(model_checkpoint(""), Error, says("model_checkpoint: expected a path, got ''"));
+  BOOST_CHECK_EXCEPTION(csv_logger(""), Error, says("csv_logger: expected a path, got ''"));
   Model model = step_counter();
   BOOST_CHECK_EXCEPTION(model.fit(examples(), with({terminate_on_nan(), nullptr}, 1)), Error,
                         says("of 2 callbacks number 2 is empty"));

@@ -207,6 +207,11 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_with_both_sides) {
   model.compile({.loss = mean_squared_error(), .learning_rate = nothing});
   BOOST_CHECK_EXCEPTION(model.fit({x, y}), Error,
                         says("schedule 'learning_rate': its function has returned an empty Output"));
+  Model penalised = sequential({dense(1, {}, {.regularizer = nothing})});
+  penalised.compile({.loss = mean_squared_error()});
+  BOOST_CHECK_EXCEPTION(
+      penalised.fit({x, y}, quiet({.batch_size = 8})), Error,
+      says("regularizer of 'dense/weights': its function has returned an empty Output"));
   model.compile({.loss = mean_squared_error()});
   BOOST_CHECK_EXCEPTION(model.fit({x, y}, quiet({.batch_size = 9})), Error,
                         says("a batch of 9 examples is larger than the data, which have 8"));

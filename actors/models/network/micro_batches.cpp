@@ -271,7 +271,7 @@ void MicroBatches::add_penalties() {
       const auto& entry = model_.variables.entries[v];
       if (!entry.regularizer) continue;
       const Output penalty = model_.graph.on(model_.stages[i].device, [&] {
-        const Output value = entry.regularizer(entry.variable);
+        const Output value = penalty_of(entry);
         if (!entry.trained) return value;
         if (const Output gradient = actorflow::gradients(value, {entry.variable})[0]) {
           Output& sum = stages_[i].sums[v];

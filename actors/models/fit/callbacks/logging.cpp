@@ -244,10 +244,12 @@ class FunctionsCallback final : public Callback {
 }  // namespace
 
 CallbackRef csv_logger(std::string path, bool append) {
-  return std::make_shared<CsvLogger>(std::move(path), append);
+  return std::make_shared<CsvLogger>(expect_path("csv_logger", std::move(path)), append);
 }
 
-CallbackRef tensorboard(std::string folder) { return std::make_shared<TensorBoard>(std::move(folder)); }
+CallbackRef tensorboard(std::string folder) {
+  return std::make_shared<TensorBoard>(expect_path("tensorboard", std::move(folder)));
+}
 
 CallbackRef callback(CallbackFunctions functions) {
   return std::make_shared<FunctionsCallback>(std::move(functions));

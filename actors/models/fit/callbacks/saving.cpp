@@ -203,11 +203,12 @@ class AveragedWeights final : public Callback {
 }  // namespace
 
 CallbackRef model_checkpoint(std::string folder, const ModelCheckpointOptions& options) {
-  return std::make_shared<ModelCheckpoint>(std::move(folder), options);
+  return std::make_shared<ModelCheckpoint>(expect_path("model_checkpoint", std::move(folder)), options);
 }
 
 CallbackRef backup_and_restore(std::string folder, const BackupOptions& options) {
-  return std::make_shared<BackupAndRestore>(std::move(folder), options);
+  return std::make_shared<BackupAndRestore>(expect_path("backup_and_restore", std::move(folder)),
+                                            options);
 }
 
 CallbackRef averaged_weights(int from_epoch) { return std::make_shared<AveragedWeights>(from_epoch); }
