@@ -1,7 +1,8 @@
 // The callbacks that come with fit(), by the names of Keras.
 //
-// A disk that refuses what a callback writes ends no training: that is logged, and tried again after the
-// next epoch. A model that the disk still refuses a minute after the last step is an error.
+// Folders are tried before training: fit() throws where nothing can be written. Later a disk that refuses
+// what a callback writes ends no training: that is logged, and tried again after the next epoch. A model
+// that the disk still refuses a minute after the last step is an error. An empty path is refused at once.
 #pragma once
 
 #include <cstdint>
