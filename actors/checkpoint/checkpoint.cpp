@@ -8,6 +8,7 @@
 #include "actors/checkpoint/files/reader.h"
 #include "actors/checkpoint/files/safetensors.h"
 #include "actors/checkpoint/folder.h"
+#include "actors/checkpoint/folder_epoch.h"
 #include "dataflow/values/error.h"
 #include "schema/checksum.h"
 
@@ -52,20 +53,21 @@ std::optional<Checkpoint> load_latest_checkpoint(Storage& storage, const std::st
 }
 
 std::string save_checkpoint(Storage& storage, const std::string& folder, const Checkpoint& checkpoint,
-                            const KeepOptions& keep) {
+                            const KeepOptions& keep, std::int64_t epoch) {
+  check_folder_epoch(storage, folder, epoch);
   const std::int64_t step = checkpoint.global_step;
   std::vector<SavedTensor> tensors;
   for (const auto& [name, tensor] : checkpoint.tensors)
     tensors.push_back({name, name, "", 0, -1, tensor});
   CheckpointFileWriter writer(storage, folder,
-                              data_file_name(free_file_prefix(storage, folder, step), 1, 1), step,
+                              data_file_name(free_file_prefix(storage, folder, step, epoch), 1, 1), step,
                               std::move(tensors));
   while (writer.write_some()) {
   }
   Manifest manifest = writer.commit();
   manifest.saved_at_s = checkpoint.saved_at_s;
   manifest.one_step = true;
-  return commit_checkpoint(storage, folder, manifest, keep);
+  return commit_checkpoint(storage, folder, manifest, keep, epoch);
 }
 
 std::uint64_t hash_of(const std::map<std::string, Tensor>& tensors) {

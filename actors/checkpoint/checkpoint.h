@@ -57,10 +57,11 @@ struct KeepOptions {
   double keep_checkpoint_every_n_hours = 0;
 };
 
-// Writes a checkpoint of one file. Throws what Storage throws; the earlier checkpoints stay whole.
-// Returns the path of the manifest. Clusters save with a Saver.
+// Writes a checkpoint of one file, for the chief of this epoch, or for none. Throws what Storage throws,
+// and aborted if a newer chief saves here; the earlier checkpoints stay whole. Returns the path of the
+// manifest. Clusters save with a Saver.
 std::string save_checkpoint(Storage& storage, const std::string& folder, const Checkpoint& checkpoint,
-                            const KeepOptions& keep = {});
+                            const KeepOptions& keep = {}, std::int64_t epoch = 0);
 
 // A hash of names, types and bytes: equal for bit-equal weights.
 std::uint64_t hash_of(const std::map<std::string, Tensor>& tensors);

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/ops.h"
 
 namespace actorflow {
 
-// Any function of a tensor: relu, tanh, sigmoid, softmax, gelu, or one of your own. None by default.
+// Any function of a tensor: relu, tanh, sigmoid, softmax, gelu, or one of your own, such as a lambda.
+// None by default.
 class Activation {
  public:
   using Function = std::function<Output(Output)>;
@@ -17,7 +19,9 @@ class Activation {
   Activation(Output (*function)(Output)) : plain_(function), function_(function) {}  // NOLINT: see above
   Activation(Output (*function)(Output, bool))                                       // NOLINT: gelu
       : function_([function](Output x) { return function(x, false); }) {}
-  Activation(Function function) : function_(std::move(function)) {}  // NOLINT: see above
+  template <class Own>
+  requires std::is_invocable_r_v<Output, const Own&, Output> Activation(Own function)  // NOLINT
+      : function_(std::move(function)) {}
 
   explicit operator bool() const { return static_cast<bool>(function_); }
   // Relu is computed together with what comes before it.

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "dataflow/graph/graph.h"
@@ -33,7 +35,12 @@ Shape batch_of(const Shape& example);
 template <class Build>
 auto built_as(std::string_view what, const std::string& name, Build&& build) {
   try {
-    return std::forward<Build>(build)();
+    auto built = std::forward<Build>(build)();
+    if constexpr (std::is_same_v<decltype(built), Output>)
+      if (!built) throw invalid_argument("its function has returned an empty Output");
+    return built;
+  } catch (const std::bad_function_call&) {
+    throw invalid_argument(std::string(what) + " '" + name + "' has no function, or calls an empty one");
   } catch (const Error& error) {
     throw Error(error.code(), std::string(what) + " '" + name + "': " + error.what());
   } catch (const std::bad_alloc&) {

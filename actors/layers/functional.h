@@ -43,11 +43,11 @@ SymbolicTensor input(const Shape& shape, DType dtype = DType::float32, std::stri
 // What a model computes: its inputs, its outputs and all layers in between.
 struct Architecture {
   std::vector<SymbolicTensor> inputs, outputs;
-  std::set<std::string> frozen{};  // the names of layers that do not learn
+  std::set<std::string> frozen{};  // the names of outermost layers that do not learn
 
   // Adds the architecture to the pass's graph and returns its outputs. `inputs` are in the order of
-  // Architecture::inputs. Throws invalid_argument, naming the layer and what it got, and for an output
-  // that needs another input.
+  // Architecture::inputs. Throws invalid_argument, naming the layer and what it got, for an output that
+  // needs another input, and for a frozen layer that is none.
   std::vector<Output> build(ModelPass& pass, const std::vector<Output>& inputs) const;
 };
 

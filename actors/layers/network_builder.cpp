@@ -1,5 +1,8 @@
 #include "actors/layers/network_builder.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "dataflow/values/error.h"
@@ -47,9 +50,22 @@ std::vector<NamedLayer> named_layers(const Architecture& architecture) {
   return layers;
 }
 
+void check_frozen(const Architecture& architecture) {
+  if (architecture.frozen.empty()) return;
+  std::vector<std::string> names;
+  for (const NamedLayer& layer : named_layers(architecture)) names.push_back(layer.name);
+  for (const std::string& frozen : architecture.frozen)
+    if (std::ranges::find(names, frozen) == names.end())
+      throw invalid_argument(fmt::format(
+          "Architecture::frozen: the model has no layer '{}' that could be frozen; its layers "
+          "are {}",
+          frozen, fmt::join(names, ", ")));
+}
+
 NetworkBuilder::NetworkBuilder(ModelPass& pass, const Architecture& architecture,
                                const std::vector<Output>& inputs)
     : scope_(pass) {
+  check_frozen(architecture);
   pass.frozen = architecture.frozen;
   for (std::size_t i = 0; i < architecture.inputs.size(); ++i)
     values_.emplace_back(architecture.inputs[i], inputs.at(i));

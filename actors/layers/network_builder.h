@@ -24,6 +24,9 @@ struct NamedLayer {
 // of one name.
 std::vector<NamedLayer> named_layers(const Architecture& architecture);
 
+// Throws invalid_argument, with the layers that there are, for a frozen one that is none of them.
+void check_frozen(const Architecture& architecture);
+
 // Builds tensors of an architecture, each once. REQUIRES: the pass outlives this.
 class NetworkBuilder {
  public:

@@ -14,6 +14,7 @@
 #include "actors/models/fit/single_batch.h"
 #include "actors/models/model_engine.h"
 #include "actors/models/predicting.h"
+#include "actors/models/saved_weights.h"
 #include "actors/runtime/runtime.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "dataflow/values/error.h"
@@ -123,9 +124,26 @@ void Model::save(const std::string& folder, const KeepOptions& keep) {
 
 void Model::load(const std::string& folder) {
   build();
-  const auto progress = engine_->session().load(folder);
+  ModelSession& model = engine_->session();
+  if (has_weights_alone(model, folder))
+    throw Error(
+        Code::failed_precondition,
+        fmt::format("{} has the weights of a model alone, from which training cannot go on as it "
+                    "was; load_weights() takes them",
+                    folder));
+  const auto progress = model.load(folder);
   if (!progress) throw Error(Code::not_found, fmt::format("no trained model in {}", folder));
   engine_->progress = *progress;
+}
+
+void Model::save_weights(const std::string& folder, const KeepOptions& keep) {
+  build();
+  actorflow::save_weights(engine_->session(), folder, keep);
+}
+
+void Model::load_weights(const std::string& folder) {
+  build();
+  actorflow::load_weights(engine_->session(), folder);
 }
 
 FitProgress Model::progress() const { return engine_->progress; }

@@ -144,6 +144,10 @@ class Model {
   // model.
   void save(const std::string& folder, const KeepOptions& keep = {});
   void load(const std::string& folder);
+  // The same for weights() alone: load_weights() leaves the optimizer's slots, the step and the rate as
+  // they are. It takes the weights of a checkpoint of save(), too; load() refuses one of save_weights().
+  void save_weights(const std::string& folder, const KeepOptions& keep = {});
+  void load_weights(const std::string& folder);
   // Writes folder/model.onnx, whose inputs and outputs are called as in input(), and "y", "y_1", ...
   void export_onnx(const std::string& folder);
 

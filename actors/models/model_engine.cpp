@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "actors/layers/network_builder.h"
 #include "actors/runtime/runtime.h"
 #include "dataflow/values/error.h"
 
@@ -28,6 +29,7 @@ ModelEngine::ModelEngine(Architecture made, std::shared_ptr<Runtime> threads)
   if (architecture.inputs.empty() || architecture.outputs.empty())
     throw invalid_argument(fmt::format("a model needs an input and an output, got {} and {}",
                                        architecture.inputs.size(), architecture.outputs.size()));
+  check_frozen(architecture);
 }
 
 const CompileOptions& ModelEngine::compiled() const {
@@ -127,19 +129,20 @@ void ModelEngine::build_testing(const std::vector<TensorType>& example) {
     check_type("label", i, nodes.label_types[i], types.labels[i]);
 }
 
-void ModelEngine::build_training(const std::vector<TensorType>& example, const StepForm& form) {
+TrainingStep& ModelEngine::build_training(const std::vector<TensorType>& example, const StepForm& form) {
   build_testing(example);
+  auto& steps = local->steps;
+  if (const auto known = steps.find(form); known != steps.end()) return known->second;
   ModelGraph& nodes = local->nodes;
-  if (local->form == form) return;
-  local->form.reset();  // until all is there
   std::optional<MicroBatchOptions> micro_batches;
   if (form.parts > 1) micro_batches = {.count = static_cast<int>(form.parts)};
-  nodes.add_training(compiled(), {}, {.micro_batches = micro_batches, .weighted = form.weighted});
-  auto fetches = fetches_of(nodes.train);
-  fetches.push_back(nodes.train_op.step);
-  const auto feeds = micro_batches ? nodes.micro_batch_feeds() : nodes.train_feeds();
-  local->train.emplace(local->session->make_callable(fetches, feeds, nodes.updates));
-  local->form = form;
+  StepNodes step =
+      nodes.add_training(compiled(), {}, {.micro_batches = micro_batches, .weighted = form.weighted});
+  auto fetches = fetches_of(step.measured);
+  fetches.push_back(step.op.step);
+  const auto feeds = micro_batches ? ModelGraph::micro_batch_feeds(step) : nodes.train_feeds(step);
+  Callable plan = local->session->make_callable(fetches, feeds, step.updates);
+  return steps.try_emplace(form, std::move(step), std::move(plan)).first->second;
 }
 
 std::map<std::string, Tensor> ModelEngine::weights() {

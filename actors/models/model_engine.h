@@ -2,6 +2,8 @@
 // session. For this folder only.
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,12 +18,18 @@
 
 namespace actorflow {
 
-// How a step in this process trains.
+// How a step in this process trains. There are few: each has a plan, for as long as the graph.
 struct StepForm {
   std::int64_t parts = 1;  // into which it divides its batch
   bool weighted = false;   // examples have a weight besides what CompileOptions say
 
-  bool operator==(const StepForm&) const = default;
+  auto operator<=>(const StepForm&) const = default;
+};
+
+// A form of step with the plan of its session.
+struct TrainingStep {
+  StepNodes nodes;
+  Callable plan;
 };
 
 struct ModelEngine {
@@ -32,8 +40,9 @@ struct ModelEngine {
   // The build functions make what is missing, in this process. Types are those of one example.
   void build(const std::vector<TensorType>& inputs);
   void build_testing(const std::vector<TensorType>& example);
-  // The example is one without the weight that the form adds.
-  void build_training(const std::vector<TensorType>& example, const StepForm& form);
+  // The example is one without the weight that the form adds. The step is there until the next
+  // compile().
+  TrainingStep& build_training(const std::vector<TensorType>& example, const StepForm& form);
   // The types of inputs and labels of an example. Throws invalid_argument if there are too many or few,
   // and for a weight that is no number.
   struct ExampleTypes {
@@ -86,8 +95,7 @@ struct ModelEngine {
     Server server;
     ModelSession in_session;
     std::unique_ptr<Session> session;  // its graph is complete, but for testing and training
-    std::optional<Callable> train;
-    std::optional<StepForm> form;  // of `train`
+    std::map<StepForm, TrainingStep> steps;
   };
   std::unique_ptr<Local> local;
 };

@@ -36,6 +36,13 @@ void check_outputs(const CompileOptions& options, std::size_t outputs) {
       throw invalid_argument(
           fmt::format("compile: the metric '{}' is of output {}, but the model has {}", metric.name,
                       metric.output, outputs));
+  for (auto metric = options.metrics.begin(); metric != options.metrics.end(); ++metric)
+    if (std::any_of(options.metrics.begin(), metric, [&](const Metric& other) {
+          return other.name == metric->name && other.output == metric->output;
+        }))
+      throw invalid_argument(fmt::format(
+          "compile: two metrics of output {} are named '{}'; give one of them another Metric::name",
+          metric->output, metric->name));
 }
 
 void expect_trained(const ModelVariables& variables) {
@@ -73,7 +80,9 @@ ModelGraph::ModelGraph(Graph& where, const Architecture& architecture, std::vect
   learning_rate = graph.variable("learning_rate", graph.constant(first_rate.value_or(0)));
   if (options && options->learning_rate)
     // Wherever the model computes: shards want the rate on the host, and each would wait for a GPU's.
-    rate = graph.on("/cpu:0", [&] { return options->learning_rate(global_step); });
+    rate = graph.on("/cpu:0", [&] {
+      return built_as("schedule", "learning_rate", [&] { return options->learning_rate(global_step); });
+    });
 }
 
 void ModelGraph::add_predictions() {
@@ -138,38 +147,41 @@ LabelFeeds ModelGraph::add_label_feeds(bool weighted) {
   return feeds;
 }
 
-void ModelGraph::add_training(const CompileOptions& options, const std::optional<Replication>& together,
-                              const TrainingForm& form) {
+StepNodes ModelGraph::add_training(const CompileOptions& options,
+                                   const std::optional<Replication>& together,
+                                   const TrainingForm& form) {
   const auto& by_parts = form.micro_batches;
   ACTORFLOW_CHECK(!form.own_data || together, "data of a replica's own are a replica's");
   ACTORFLOW_CHECK(by_parts || stages_.size() == 1, "stages need micro-batches");
   expect_trained(variables);
   Replication replication = together.value_or(Replication{});
   replication.transform = clipping_of(options);
-  updates.clear();
+  StepNodes step;
+  step.weights = sample_weights;
   graph.name_scope("train", [&] {
-    train_weights = sample_weights;
     if (form.weighted && !sample_weights)
-      train_weights = graph.placeholder(DType::float32, {Shape::unknown}, "sample_weights");
+      step.weights = graph.placeholder(DType::float32, {Shape::unknown}, "sample_weights");
     if (together) graph.on(stages_.back().device, [&] { add_replica_feeds(form); });
     if (!options.learning_rate && common_rate(options)) rate = learning_rate;
-    const auto gradients = by_parts ? train_parts(options, replication.replica, *by_parts)
-                                    : train_whole(options, replication.replica);
-    if (is_all_reduce(replication.strategy)) exchange(options, replication);
-    train_op = apply_gradients(graph, gradients, global_step, options.optimizer, replication,
-                               reduced_rate_ ? reduced_rate_ : rate);
-    if (together) graph.on(stages_.back().device, [&] { add_epoch_sums(options); });
-    updates = with_step(train_op, updates);
+    const auto gradients = by_parts ? train_parts(step, options, replication.replica, *by_parts)
+                                    : train_whole(step, options, replication.replica);
+    if (is_all_reduce(replication.strategy)) exchange(step, options, replication);
+    step.op = apply_gradients(graph, gradients, global_step, options.optimizer, replication,
+                              reduced_rate_ ? reduced_rate_ : rate);
+    if (together) graph.on(stages_.back().device, [&] { add_epoch_sums(step, options); });
+    step.updates = with_step(step.op, step.updates);
   });
+  return step;
 }
 
 // What each replica measures, and the learning rate where callbacks change that of the first replica, in
 // one small all-reduce: it is on its way while gradients are computed.
-void ModelGraph::exchange(const CompileOptions& options, const Replication& replication) {
+void ModelGraph::exchange(StepNodes& step, const CompileOptions& options,
+                          const Replication& replication) {
   const RankList ranks{std::get<AllReduce>(replication.strategy).tasks, GroupLife::continues};
   const bool shares_rate = rate && !options.learning_rate;
   graph.on(stages_.back().device, [&] {
-    const Output row = measured_row(options);
+    const Output row = measured_row(step.measured, options);
     const std::int64_t width = row.shape()[0];
     if (!shares_rate) {
       reduced_row_ = all_reduce(row, ranks, global_step.name() + "/measured");
@@ -181,11 +193,12 @@ void ModelGraph::exchange(const CompileOptions& options, const Replication& repl
     reduced_row_ = slice(all, {0}, {width});
     reduced_rate_ = reshape(slice(all, {width}, {1}), {});
     // Another replica may become the first one (elastic_task.h): it goes on with this rate.
-    if (replication.replica != 0) updates.push_back(graph.assign(learning_rate, reduced_rate_));
+    if (replication.replica != 0) step.updates.push_back(graph.assign(learning_rate, reduced_rate_));
   });
 }
 
-std::vector<GradientAndVariable> ModelGraph::train_whole(const CompileOptions& options, int number) {
+std::vector<GradientAndVariable> ModelGraph::train_whole(StepNodes& step, const CompileOptions& options,
+                                                         int number) {
   graph.precision(options.precision, [&] {
     ModelPass pass{.graph = graph,
                    .variables = variables,
@@ -193,33 +206,32 @@ std::vector<GradientAndVariable> ModelGraph::train_whole(const CompileOptions& o
                    .training = true,
                    .step = global_step};
     const auto trained = build(pass);
-    LabelFeeds feeds{labels, train_weights, replica.weights, replica.share};
-    train = measure(options, pass.losses, trained, feeds);
+    LabelFeeds feeds{labels, step.weights, replica.weights, replica.share};
+    step.measured = measure(options, pass.losses, trained, feeds);
     // Averages are of the first replica's batches: an update by each would depend on their order.
-    if (number == 0) keep_updates(pass);
+    if (number == 0) keep_updates(step, pass);
   });
-  return compute_gradients(if_it_has_data(train.loss, replica.has_data), variables.trained());
+  return compute_gradients(if_it_has_data(step.measured.loss, replica.has_data), variables.trained());
 }
 
 // Without data the averages stay as they are.
-void ModelGraph::keep_updates(const ModelPass& pass) {
-  updates = pass.updates;
+void ModelGraph::keep_updates(StepNodes& step, const ModelPass& pass) {
+  step.updates = pass.updates;
   if (!replica.has_data) return;
   ModelVariables moved = variables;
-  for (Output& update : updates) {
+  for (Output& update : step.updates) {
     const MovedAverage average = move_average(moved, update, replica.has_data);
     moved.entries[average.entry].variable = average.after;
     update = average.update;
   }
 }
 
-std::vector<GradientAndVariable> ModelGraph::train_parts(const CompileOptions& options, int number,
-                                                         const MicroBatchOptions& how) {
-  micro_batches.clear();
-  share = replica.share ? replica.share : graph.on(stages_.back().device, [&] {
+std::vector<GradientAndVariable> ModelGraph::train_parts(StepNodes& step, const CompileOptions& options,
+                                                         int number, const MicroBatchOptions& how) {
+  step.share = replica.share ? replica.share : graph.on(stages_.back().device, [&] {
     return graph.placeholder(DType::float32, {}, "share");
   });
-  for (int i = 0; i < how.count; ++i) micro_batches.push_back(add_micro_batch());
+  for (int i = 0; i < how.count; ++i) step.micro_batches.push_back(add_micro_batch(step));
   const MicroBatches passes({.graph = graph,
                              .architecture = architecture_,
                              .stages = stages_,
@@ -230,21 +242,21 @@ std::vector<GradientAndVariable> ModelGraph::train_parts(const CompileOptions& o
                              .step = global_step,
                              .keeps_averages = number == 0,
                              .has_data = replica.has_data},
-                            how.schedule, micro_batches);
-  train = passes.measured();
-  updates = passes.updates();
+                            how.schedule, step.micro_batches);
+  step.measured = passes.measured();
+  step.updates = passes.updates();
   return passes.gradients();
 }
 
-MicroBatchFeeds ModelGraph::add_micro_batch() {
+MicroBatchFeeds ModelGraph::add_micro_batch(const StepNodes& step) {
   MicroBatchFeeds feeds;
   graph.on(stages_.front().device, [&] {
     for (const TensorType& type : input_types)
       feeds.inputs.push_back(graph.placeholder(type.dtype, batched(type).shape, "x"));
   });
   graph.on(stages_.back().device, [&] {
-    feeds.labels = add_label_feeds(static_cast<bool>(train_weights));
-    feeds.labels.share = share;
+    feeds.labels = add_label_feeds(static_cast<bool>(step.weights));
+    feeds.labels.share = step.share;
     feeds.labels.weights = graph.placeholder(DType::float32, {Shape::unknown}, "weights");
     feeds.examples = graph.placeholder(DType::float64, {}, "examples");
   });
@@ -260,8 +272,8 @@ Measured ModelGraph::measure(const CompileOptions& options, const std::vector<Ou
     const auto& entry = variables.entries[i];
     if (!entry.regularizer) continue;
     const auto stage = std::ranges::upper_bound(variables_until_, i) - variables_until_.begin();
-    const Output penalty = graph.on(stages_[static_cast<std::size_t>(stage)].device,
-                                    [&] { return entry.regularizer(entry.variable); });
+    const Output penalty =
+        graph.on(stages_[static_cast<std::size_t>(stage)].device, [&] { return penalty_of(entry); });
     measured.loss = measured.loss + penalty;
   }
   measured.metrics = metrics_of(options, predicted, feeds);
@@ -278,18 +290,18 @@ void ModelGraph::add_replica_feeds(const TrainingForm& form) {
 }
 
 // float64 [k]: the replica's examples of the step, then its loss and each metric, by examples.
-Output ModelGraph::measured_row(const CompileOptions& options) const {
+Output ModelGraph::measured_row(const Measured& measured, const CompileOptions& options) const {
   const auto as_row = [](Output x) { return reshape(cast(x, DType::float64), {-1}); };
   const Output losses =
-      if_it_has_data(as_row(train.loss) * cast(replica.share, DType::float64), replica.has_data);
+      if_it_has_data(as_row(measured.loss) * cast(replica.share, DType::float64), replica.has_data);
   std::vector<Output> sums{as_row(replica.examples), losses};
-  for (std::size_t i = 0; i < train.metrics.size(); ++i)
-    sums.push_back(as_row(train.metrics[i]) * times_of(options.metrics[i], replica.examples));
+  for (std::size_t i = 0; i < measured.metrics.size(); ++i)
+    sums.push_back(as_row(measured.metrics[i]) * times_of(options.metrics[i], replica.examples));
   return concat(sums, 0);
 }
 
-void ModelGraph::add_epoch_sums(const CompileOptions& options) {
-  const Output row = reduced_row_ ? reduced_row_ : measured_row(options);
+void ModelGraph::add_epoch_sums(StepNodes& step, const CompileOptions& options) {
+  const Output row = reduced_row_ ? reduced_row_ : measured_row(step.measured, options);
   const std::int64_t width = row.shape()[0];
   epoch_sums = graph.variable("epoch_sums", fill(graph, {2, width}, 0, DType::float64));
   first_step = graph.variable("first_step", graph.constant(std::int64_t{0}));
@@ -297,7 +309,7 @@ void ModelGraph::add_epoch_sums(const CompileOptions& options) {
   const Output nothing = scalar_like(measured, 0);  // a product with 0 would keep what is no number
   // With all-reduce every replica has the sums, and forgets those of the epoch before, which the first
   // one has read when it makes a step of the next.
-  updates.push_back(
+  step.updates.push_back(
       reduced_row_ ? graph.assign(epoch_sums, select(of_epoch, epoch_sums.value() + measured, nothing))
                    : graph.assign_add(epoch_sums, select(of_epoch, measured, nothing)));
 }
@@ -309,22 +321,23 @@ std::vector<Output> ModelGraph::batch_feeds(const Output& weights) const {
   return feeds;
 }
 
-std::vector<Output> ModelGraph::micro_batch_feeds() const {
+std::vector<Output> ModelGraph::micro_batch_feeds(const StepNodes& step) {
   std::vector<Output> feeds;
-  for (const MicroBatchFeeds& each : micro_batches) {
+  for (const MicroBatchFeeds& each : step.micro_batches) {
     feeds.insert(feeds.end(), each.inputs.begin(), each.inputs.end());
     feeds.insert(feeds.end(), each.labels.labels.begin(), each.labels.labels.end());
-    if (train_weights) feeds.push_back(each.labels.sample_weights);
+    if (step.weights) feeds.push_back(each.labels.sample_weights);
     feeds.insert(feeds.end(), {each.labels.weights, each.examples});
   }
-  feeds.push_back(share);
+  feeds.push_back(step.share);
   return feeds;
 }
 
-Tuple ModelGraph::micro_batch_values(std::vector<Tuple> parts, float divisor) const {
-  const Tuple filler = parts.empty() ? padding() : first_row(parts[0]);
+Tuple ModelGraph::micro_batch_values(const StepNodes& step, std::vector<Tuple> parts,
+                                     float share) const {
+  const Tuple filler = parts.empty() ? padding(step) : first_row(parts[0]);
   Tuple values;
-  for (std::size_t i = 0; i < micro_batches.size(); ++i) {
+  for (std::size_t i = 0; i < step.micro_batches.size(); ++i) {
     const bool has_examples = i < parts.size();
     Tuple part = has_examples ? std::move(parts[i]) : filler;
     const std::int64_t rows = rows_of(part);
@@ -333,16 +346,16 @@ Tuple ModelGraph::micro_batch_values(std::vector<Tuple> parts, float divisor) co
         Tensor::of<float>({rows}, std::vector<float>(static_cast<std::size_t>(rows), has_examples)));
     values.push_back(Tensor::scalar(has_examples ? static_cast<double>(rows) : 0.0));
   }
-  values.push_back(Tensor::scalar(divisor));
+  values.push_back(Tensor::scalar(share));
   return values;
 }
 
-Tuple ModelGraph::padding() const {
+Tuple ModelGraph::padding(const StepNodes& step) const {
   Tuple example;
   for (const auto* types : {&input_types, &label_types})
     for (const TensorType& type : *types)
       example.push_back(Tensor::zeros(type.dtype, batched(type, 1).shape));
-  if (train_weights) example.push_back(Tensor::zeros(DType::float32, {1}));
+  if (step.weights) example.push_back(Tensor::zeros(DType::float32, {1}));
   return example;
 }
 

@@ -31,6 +31,16 @@ struct TrainingForm {
   bool own_data = false;  // AutoShardPolicy::off. REQUIRES: a replication
 };
 
+// The nodes of a step of training.
+struct StepNodes {
+  Measured measured;
+  TrainOp op;
+  std::vector<Output> updates;                 // targets of each step
+  Output weights;                              // of examples, or empty
+  std::vector<MicroBatchFeeds> micro_batches;  // or none
+  Output share;                                // float32 scalar, for micro-batches: see LabelFeeds
+};
+
 // Built in three steps: the labels' types are known later than the inputs', and a model that is only
 // tested need not be one that can be trained. Not thread-safe. REQUIRES: the graph outlives this.
 class ModelGraph {
@@ -43,10 +53,11 @@ class ModelGraph {
   // Adds what testing needs. `labels` are the types of one example. REQUIRES: called once.
   void add_testing(const CompileOptions& options, std::vector<TensorType> labels);
   bool can_test() const { return !labels.empty(); }
-  // Adds what training needs, in place of an earlier call's. REQUIRES: can_test(), with the same
-  // options; with a replication called once. Without one the graph's only user trains.
-  void add_training(const CompileOptions& options, const std::optional<Replication>& replication = {},
-                    const TrainingForm& form = {});
+  // Adds a step of training. REQUIRES: can_test(), with the same options; with a replication called
+  // once. Without one the graph's only user trains.
+  StepNodes add_training(const CompileOptions& options,
+                         const std::optional<Replication>& replication = {},
+                         const TrainingForm& form = {});
 
   Graph& graph;
   ModelVariables variables;
@@ -59,15 +70,12 @@ class ModelGraph {
   std::vector<Output> inputs, labels;
   std::vector<TensorType> input_types, label_types;
   Output sample_weights;  // or empty
-  Output train_weights;   // the same of training
 
   std::vector<Output> predictions;
-  Measured test, train;
-  TrainOp train_op;
+  Measured test;
   // The learning rate of the next step, by the schedule or the variable. Empty if the optimizer has
   // different rates for different variables.
   Output rate;
-  std::vector<Output> updates;  // targets of each training step
   // For replicas that train together: float64 [2, k], sums over odd and over even epochs. Of the k
   // columns the first is the number of examples; the others are the loss and each metric, weighted by
   // examples.
@@ -79,19 +87,17 @@ class ModelGraph {
   // With all-reduce: of the present step what all replicas have measured, a row of epoch_sums. Else
   // empty.
   const Output& reduced_row() const { return reduced_row_; }
-  std::vector<MicroBatchFeeds> micro_batches;  // of training; or none
-  Output share;                                // float32 scalar: see LabelFeeds
 
   // All placeholders that testing, or a step of training, feeds, in the order of a batch.
   std::vector<Output> test_feeds() const { return batch_feeds(sample_weights); }
-  std::vector<Output> train_feeds() const { return batch_feeds(train_weights); }
+  std::vector<Output> train_feeds(const StepNodes& step) const { return batch_feeds(step.weights); }
   // The placeholders of training by micro-batches, and their values for a batch that is divided into
   // `parts`, at most one for each micro-batch. `share` is the number of examples by which losses are
   // divided.
-  std::vector<Output> micro_batch_feeds() const;
-  Tuple micro_batch_values(std::vector<Tuple> parts, float share) const;
-  // One example of zeros, for training.
-  Tuple padding() const;
+  static std::vector<Output> micro_batch_feeds(const StepNodes& step);
+  Tuple micro_batch_values(const StepNodes& step, std::vector<Tuple> parts, float share) const;
+  // One example of zeros, for a step.
+  Tuple padding(const StepNodes& step) const;
   // All variables, and what is saved with them.
   std::vector<Variable> saved_variables() const;
 
@@ -102,15 +108,16 @@ class ModelGraph {
                    const std::vector<Output>& predicted, const LabelFeeds& feeds);
   LabelFeeds add_label_feeds(bool weighted);
   std::vector<Output> batch_feeds(const Output& weights) const;
-  std::vector<GradientAndVariable> train_whole(const CompileOptions& options, int number);
-  std::vector<GradientAndVariable> train_parts(const CompileOptions& options, int number,
-                                               const MicroBatchOptions& how);
-  MicroBatchFeeds add_micro_batch();
+  std::vector<GradientAndVariable> train_whole(StepNodes& step, const CompileOptions& options,
+                                               int number);
+  std::vector<GradientAndVariable> train_parts(StepNodes& step, const CompileOptions& options,
+                                               int number, const MicroBatchOptions& how);
+  MicroBatchFeeds add_micro_batch(const StepNodes& step);
   void add_replica_feeds(const TrainingForm& form);
-  void keep_updates(const ModelPass& pass);
-  Output measured_row(const CompileOptions& options) const;
-  void exchange(const CompileOptions& options, const Replication& replication);
-  void add_epoch_sums(const CompileOptions& options);
+  void keep_updates(StepNodes& step, const ModelPass& pass);
+  Output measured_row(const Measured& measured, const CompileOptions& options) const;
+  void exchange(StepNodes& step, const CompileOptions& options, const Replication& replication);
+  void add_epoch_sums(StepNodes& step, const CompileOptions& options);
 
   std::optional<double> common_rate(const CompileOptions& options) const;
 

@@ -26,6 +26,7 @@ class ModelSession {
   ModelSession(ModelGraph& nodes, Runtime& runtime);
 
   ModelGraph& nodes() const { return nodes_; }
+  Runtime& runtime() const { return runtime_; }
   Storage& storage() const { return runtime_.storage(); }
   // The session of all calls below, and whether it will stay the same.
   void use(Session& session, bool for_good);

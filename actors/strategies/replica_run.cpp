@@ -38,6 +38,7 @@ class Replica {
   Replication replication() const;
   MonitoredOptions monitored();
   ReplicaSettings settings() const;
+  ReplicaEnd run_session();
   void greet_chief(MonitoredSession& session);
   void train(MonitoredSession& session);
   void step(StepContext& context);
@@ -177,6 +178,16 @@ ReplicaSettings Replica::settings() const {
 
 ReplicaEnd Replica::run() {
   if (task_.is_chief()) publish_settings(server_, settings());
+  try {
+    return run_session();
+  } catch (const Error&) {
+    // What the chief has set otherwise may be the cause, which the error does not know.
+    if (!task_.is_chief()) expect_settings_of(server_, task_.chief(), settings());
+    throw;
+  }
+}
+
+ReplicaEnd Replica::run_session() {
   MonitoredOptions options = monitored();
   options.has_values = elastic_ && elastic_->give_state();
   MonitoredSession session(server_, graph_, std::move(options));

@@ -117,7 +117,7 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
       "actors/layers", "actors/models/data", "actors/models/network", "actors/monitored",
       "actors/runtime", "actors/strategies", "actors/task"}},
     {"actors/models/fit/callbacks",
-     {"actors/events", "actors/models", "actors/monitored", "actors/runtime"}},
+     {"actors/checkpoint", "actors/events", "actors/models", "actors/monitored", "actors/runtime"}},
     {"actors/models/text",
      {"actors/input", "actors/layers", "actors/models", "actors/models/network", "actors/runtime"}},
     {"actors/estimator",

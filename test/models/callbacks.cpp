@@ -33,10 +33,13 @@ CallbackRef made_up(std::vector<double> values) {
   }});
 }
 
+std::shared_ptr<Runtime> runtime_on(Storage& disk) {
+  return std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 2, .storage = &disk});
+}
+
 // A model whose only weight becomes smaller by 1 in each step: the number of steps, negative.
 Model step_counter(Storage& disk = posix_storage()) {
-  Model model(chain({constant_layer(0)}),
-              std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 2, .storage = &disk}));
+  Model model(chain({constant_layer(0)}), runtime_on(disk));
   model.compile({.loss = {{"value", [](Output p, Output) { return p; }}}, .optimizer = Sgd{1}});
   return model;
 }
@@ -183,6 +186,44 @@ BOOST_AUTO_TEST_CASE(a_model_is_saved_after_so_many_batches) {
              boost::test_tools::per_element());
 }
 
+// As in Keras: weights, averages among them; no slots, step or rate.
+BOOST_AUTO_TEST_CASE(weights_are_saved_alone) {
+  MemoryStorage disk;
+  Model model = step_counter(disk);
+  model.fit(examples(),
+            with({made_up({0.3, 0.1, 0.2}),
+                  model_checkpoint("best", {.monitor = "val_loss", .save_weights_only = true}),
+                  model_checkpoint("all")},
+                 3));
+  const auto saved = load_latest_checkpoint(disk, "best");
+  BOOST_TEST_REQUIRE(saved.has_value());
+  BOOST_TEST(saved->global_step == 2);
+  BOOST_TEST(same(saved->tensors, {{"constant/value", Tensor::of<float>({1}, {-2})}}));
+
+  model.set_learning_rate(0.25);
+  model.load_weights("best");
+  BOOST_TEST(weight_of(model) == -2.F);
+  BOOST_TEST(model.step() == 3);
+  BOOST_TEST(model.learning_rate() == 0.25);
+  model.load_weights("all");
+  BOOST_TEST(weight_of(model) == -3.F);
+  BOOST_CHECK_EXCEPTION(model.load("best"), Error,
+                        says("best has the weights of a model alone, from which training cannot go on"));
+  BOOST_CHECK_EXCEPTION(model.load_weights("nowhere"), Error, says("no weights of a model in nowhere"));
+}
+
+BOOST_AUTO_TEST_CASE(damaged_weights_are_passed_over_and_those_of_another_model_refused) {
+  MemoryStorage disk;
+  Model model = step_counter(disk);
+  model.fit(examples(), with({model_checkpoint("saved", {.save_weights_only = true})}, 2));
+  disk.write_atomically("saved/step-2.manifest", {});
+  model.load_weights("saved");
+  BOOST_TEST(weight_of(model) == -1.F);
+  Model other(chain({dense(1)}, input({1})), runtime_on(disk));
+  BOOST_CHECK_EXCEPTION(other.load_weights("saved"), Error,
+                        says("saved/step-1.manifest: these weights are not the model's:"));
+}
+
 BOOST_AUTO_TEST_CASE(a_threshold_is_what_the_best_has_to_beat) {
   MemoryStorage disk;
   Model model = step_counter(disk);
@@ -213,7 +254,32 @@ BOOST_AUTO_TEST_CASE(callbacks_that_make_no_sense_are_refused) {
   BOOST_CHECK_EXCEPTION(model_checkpoint("saved", {.initial_value_threshold = 0.3}), Error,
                         says("initial_value_threshold 0.3 is of the value that is monitored"));
   BOOST_CHECK_EXCEPTION(early_stopping({.patience = -1}), Error, says("got -1 and 1"));
+  BOOST_CHECK_EXCEPTION(reduce_on_plateau({.patience = -1}), Error, says("got -1 and 0"));
+  BOOST_CHECK_EXCEPTION(averaged_weights(0), Error, says("epochs count from 1, got from_epoch 0"));
+  BOOST_CHECK_EXCEPTION(backup_and_restore("saved", {.every_batches = -1}), Error,
+                        says("every_batches of 1 or more, or 0 to save after epochs alone, got -1"));
+  BOOST_CHECK_EXCEPTION(learning_rate_scheduler({}), Error, says("expected a function, got none"));
+  BOOST_CHECK_EXCEPTION(model_checkpoint(""), Error, says("model_checkpoint: expected a path, got ''"));
+  BOOST_CHECK_EXCEPTION(csv_logger(""), Error, says("csv_logger: expected a path, got ''"));
+  Model model = step_counter();
+  BOOST_CHECK_EXCEPTION(model.fit(examples(), with({terminate_on_nan(), nullptr}, 1)), Error,
+                        says("of 2 callbacks number 2 is empty"));
   BOOST_CHECK_EXCEPTION(early_stopping({.start_from_epoch = 0}), Error, says("got 0 and 0"));
+}
+
+BOOST_AUTO_TEST_CASE(folders_that_callbacks_cannot_use_are_refused_before_training) {
+  const Folder folder;
+  write_file(folder.file("taken"), "no folder");
+  const std::string below = folder.file("taken/below");
+  for (const auto& writer : {model_checkpoint(below), backup_and_restore(below), tensorboard(below),
+                             csv_logger(below + "/log.csv")}) {
+    int epochs = 0;
+    const auto count = callback({.on_epoch_begin = [&](FitContext&, int) { ++epochs; }});
+    Model model = step_counter();
+    BOOST_CHECK_EXCEPTION(model.fit(examples(), with({writer, count}, 1)), Error,
+                          says("cannot be saved in '" + below + "'"));
+    BOOST_TEST(epochs == 0);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_plateau_reduces_the_rate) {
@@ -273,6 +339,34 @@ BOOST_AUTO_TEST_CASE(the_rows_of_an_earlier_training_stay) {
     model.fit(examples(), with({csv_logger("log.csv", true)}, 2));
   }
   BOOST_TEST(text_of(disk, "log.csv") == "epoch,loss\n1,0\n2,-1\n1,0\n2,-1\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_log_that_goes_on_keeps_its_columns) {
+  MemoryStorage disk;
+  const std::string old = "epoch,accuracy,val_loss,loss\n1,0.5,2,1\n";
+  const auto log = [&](const std::string& text, const Callbacks& before = {}) {
+    disk.write_atomically("log.csv", std::as_bytes(std::span(text)));
+    Callbacks all = before;
+    all.push_back(csv_logger("log.csv", true));
+    Model model = step_counter(disk);
+    model.fit(examples(), with(all, 2));
+    return text_of(disk, "log.csv");
+  };
+  BOOST_TEST(log(old, {made_up({7, 8})}) == old + "1,,7,0\n2,,8,-1\n");
+  BOOST_TEST(log(old + "2,0.") == old + "1,,,0\n2,,,-1\n");  // its program ended within a row
+  const auto refused = [&](const std::string& text, const std::string& what, const Callbacks& before) {
+    BOOST_CHECK_EXCEPTION(log(text, before), Error, says(what));
+    BOOST_TEST(text_of(disk, "log.csv") == text);
+  };
+  int epochs = 0;
+  const auto count = callback({.on_epoch_end = [&](FitContext&, int, Logs&) { ++epochs; }});
+  refused("epoch,accuracy\n1,0.5\n",
+          "log.csv has the columns 'epoch,accuracy', but this fit() logs 'epoch,loss'", {count});
+  refused("step,loss\n1,0.5\n", "has the columns 'step,loss', but this fit() logs 'epoch,loss'",
+          {count});
+  BOOST_TEST(epochs == 0);
+  refused("epoch,loss\n1,0.5\n", "'epoch,loss', but this fit() logs 'epoch,loss,val_loss'",
+          {made_up({7, 8})});
 }
 
 BOOST_AUTO_TEST_CASE(a_disk_that_is_full_for_a_while_ends_no_training_and_costs_no_row) {

@@ -198,6 +198,20 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_with_both_sides) {
   BOOST_CHECK_EXCEPTION(model.fit({x, y}), Error, says("has 1 output, but there are 2 losses"));
   model.compile({.loss = softmax_cross_entropy()});
   BOOST_CHECK_EXCEPTION(model.fit({x, y}), Error, says("class numbers"));
+  model.compile({.loss = mean_squared_error(), .metrics = {binary_accuracy(0), binary_accuracy(1)}});
+  BOOST_CHECK_EXCEPTION(model.fit({x, y}), Error,
+                        says("two metrics of output 0 are named 'binary_accuracy'"));
+  model.compile({.loss = Loss{"own", {}}});
+  BOOST_CHECK_EXCEPTION(model.fit({x, y}), Error, says("loss 'own' has no function"));
+  const auto nothing = [](Output) { return Output(); };
+  model.compile({.loss = mean_squared_error(), .learning_rate = nothing});
+  BOOST_CHECK_EXCEPTION(model.fit({x, y}), Error,
+                        says("schedule 'learning_rate': its function has returned an empty Output"));
+  Model penalised = sequential({dense(1, {}, {.regularizer = nothing})});
+  penalised.compile({.loss = mean_squared_error()});
+  BOOST_CHECK_EXCEPTION(
+      penalised.fit({x, y}, quiet({.batch_size = 8})), Error,
+      says("regularizer of 'dense/weights': its function has returned an empty Output"));
   model.compile({.loss = mean_squared_error()});
   BOOST_CHECK_EXCEPTION(model.fit({x, y}, quiet({.batch_size = 9})), Error,
                         says("a batch of 9 examples is larger than the data, which have 8"));

@@ -136,6 +136,15 @@ BOOST_AUTO_TEST_CASE(simple_layers_compute_what_they_say) {
              boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(an_activation_may_be_a_function_of_the_program) {
+  const double slope = 3;
+  Model model = sequential(input({1}), {dense(1, [](Output x) { return x * 2; }, {.weights = ones()}),
+                                        activation([slope](Output x) { return x * slope; })});
+  const Tensor y = model.predict(Tensor::of<float>({2, 1}, {1, -1}));
+  BOOST_TEST(y.values<float>()[0] == 6.F);
+  BOOST_TEST(y.values<float>()[1] == -6.F);
+}
+
 BOOST_AUTO_TEST_CASE(merging_layers_take_several_inputs) {
   const SymbolicTensor a = input({2}), b = input({2});
   Model model({a, b}, {add()({a, b}), multiply()({a, b}), average()({a, b}), concatenate()({a, b})});
@@ -227,6 +236,12 @@ BOOST_AUTO_TEST_CASE(mistakes_name_the_layer_and_what_came) {
         sequential(input({4}), {Layer("own", fails)}).build();
       },
       "layer 'own': no such file");
+  refuses(
+      [] {
+        const auto nothing = [](LayerScope&, Output) { return Output(); };
+        sequential(input({4}), {Layer("own", nothing), dense(3)}).build();
+      },
+      "layer 'own': its function has returned an empty Output");
   for (const char* way : {"input()", "fit it", "build({{DType::float32, {3}}})"}) {
     refuses([] { sequential({dense(2)}).load("a_folder"); }, way);
     refuses([] { sequential({dense(2)}).summary(); }, way);

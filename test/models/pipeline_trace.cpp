@@ -50,18 +50,19 @@ Passes trace_step(PipelineSchedule schedule, int stages, int micro_batches) {
   const CompileOptions options{.loss = mean_squared_error(), .optimizer = Sgd{0.1}};
   ModelGraph nodes(graph, architecture, {{DType::float32, {5}}}, &options, {}, parts);
   nodes.add_testing(options, {{DType::float32, {5}}});
-  nodes.add_training(options, {}, {.micro_batches = MicroBatchOptions{micro_batches, schedule}});
+  const StepNodes step =
+      nodes.add_training(options, {}, {.micro_batches = MicroBatchOptions{micro_batches, schedule}});
   Session session(cluster.server("stage", 0).target(), graph);
   session.initialize_variables();
 
   const Tensor x = Tensor::zeros(DType::float32, {2, 5});
   const std::vector<Tuple> batch(static_cast<std::size_t>(micro_batches), Tuple{x, x});
-  const auto values = nodes.micro_batch_values(batch, static_cast<float>(2 * micro_batches));
-  const auto placeholders = nodes.micro_batch_feeds();
+  const auto values = nodes.micro_batch_values(step, batch, static_cast<float>(2 * micro_batches));
+  const auto placeholders = ModelGraph::micro_batch_feeds(step);
   Feeds feeds;
   for (std::size_t i = 0; i < values.size(); ++i) feeds.emplace_back(placeholders[i], values[i]);
   RunMetadata metadata;
-  session.run({nodes.train_op.step}, feeds, {}, {.trace = true}, &metadata);
+  session.run({step.op.step}, feeds, {}, {.trace = true}, &metadata);
 
   Passes passes;
   for (const NodeTrace& node : metadata.trace.nodes) {

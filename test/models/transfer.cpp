@@ -218,6 +218,20 @@ BOOST_AUTO_TEST_CASE(what_layers_cannot_do_is_refused_by_name) {
   weights["scale"] = Tensor::zeros(DType::float32, {1});
   BOOST_CHECK_EXCEPTION(set(), Error, says("the model has no 'head/scale'"));
 
+  Architecture frozen = chain({dense(6), dense(1).named("head")}, input({1}));
+  frozen.frozen = {"dense", "dense_7"};
+  const auto expect_unknown = [](auto&& use) {
+    BOOST_CHECK_EXCEPTION(use(), Error,
+                          says("no layer 'dense_7' that could be frozen; its layers are dense, head"));
+  };
+  expect_unknown([&] { Model{frozen}; });
+  expect_unknown([&] {
+    Graph graph;
+    ModelVariables variables;
+    ModelPass pass{.graph = graph, .variables = variables};
+    frozen.build(pass, {graph.placeholder(DType::float32, {Shape::unknown, 1})});
+  });
+
   const Layer twice = dense(1);
   Model shared = sequential({twice, twice});
   BOOST_CHECK_EXCEPTION(shared.get_layer("dense").output(), Error,

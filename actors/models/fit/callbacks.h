@@ -1,7 +1,8 @@
 // The callbacks that come with fit(), by the names of Keras.
 //
-// A disk that refuses what a callback writes ends no training: that is logged, and tried again after the
-// next epoch. A model that the disk still refuses a minute after the last step is an error.
+// Folders are tried before training: fit() throws where nothing can be written. Later a disk that refuses
+// what a callback writes ends no training: that is logged, and tried again after the next epoch. A model
+// that the disk still refuses a minute after the last step is an error. An empty path is refused at once.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +43,7 @@ struct ModelCheckpointOptions {
   // `monitor` is then the value of that batch alone.
   std::int64_t save_freq = 0;
   std::optional<double> initial_value_threshold{};  // save only what is better than this; with `monitor`
+  bool save_weights_only = false;                   // by Model::save_weights()
 };
 // Saves the model into a folder, after epochs or batches. The best so far is the best that was saved.
 // Throws invalid_argument for a save_freq below 0, for one with a `monitor` of validation, which batches
@@ -75,7 +77,9 @@ CallbackRef reduce_on_plateau(const ReduceOnPlateauOptions& options = {});
 // callbacks have added to the first one's logs; a value that an epoch lacks is left empty. Rows that the
 // disk refuses are written with the next one. When training goes on from a backup or checkpoint, the
 // rows of the epochs before stay, also without `append`, and an epoch that is trained again replaces its
-// row. Of an estimator each train() is a row, numbered by its last step; later ones append.
+// row. New rows have the columns of the old file: a value that it has no column for is refused, before
+// training where fit() measures it; a column that nothing fills any more stays empty. Of an estimator
+// each train() is a row, numbered by its last step; later ones append.
 CallbackRef csv_logger(std::string path, bool append = false);
 // Writes the logs of each epoch as scalars "epoch_loss", ... that TensorBoard shows, those of validation
 // into the folder "validation" within. Of an estimator they are numbered by the last step of each

@@ -1,6 +1,7 @@
 #include "actors/models/fit/cluster_fit.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -113,10 +114,10 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
   nodes_.emplace(graph, engine_.architecture, engine_.types_of_inputs(types_.inputs), &compile,
                  engine_.wanted_rate, stages());
   nodes_->add_testing(compile, types_.labels);
-  nodes_->add_training(compile, replication,
-                       {.micro_batches = micro_batches_,
-                        .weighted = !options_.class_weight.empty(),
-                        .own_data = own_data_.has_value()});
+  step_nodes_ = nodes_->add_training(compile, replication,
+                                     {.micro_batches = micro_batches_,
+                                      .weighted = !options_.class_weight.empty(),
+                                      .own_data = own_data_.has_value()});
   variable_names_.clear();
   for (const Variable& variable : nodes_->variables.all()) variable_names_.push_back(variable.name());
   if (task_.is_chief()) {
@@ -129,13 +130,13 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
     begin_at_ = {graph.assign(nodes_->global_step, steps_fed_),
                  graph.assign(nodes_->first_step, first_step_fed_)};
   }
-  auto fetches = fetches_of(nodes_->train);
+  auto fetches = fetches_of(step_nodes_.measured);
   if (task_.is_chief() && callbacks_.look_at_batches())
     fetches.push_back(nodes_->reduced_row() ? nodes_->reduced_row() : nodes_->epoch_sums.value());
-  return {.train = nodes_->train_op,
-          .loss = nodes_->train.loss,
+  return {.train = step_nodes_.op,
+          .loss = step_nodes_.measured.loss,
           .fetches = std::move(fetches),
-          .targets = nodes_->updates,
+          .targets = step_nodes_.updates,
           .first_step = nodes_->first_step.value()};
 }
 
@@ -145,7 +146,9 @@ ReplicaSettings ClusterFit::settings() const {
     variables += fmt::format("{}{} {}{}", variables.empty() ? "" : ", ", variable.name(),
                              variable.type().to_string(), trained ? "" : " not trained");
   const auto& compile = engine_.compiled();
+  const auto& frozen = engine_.architecture.frozen;
   return {{"variables", variables},
+          {"frozen layers", frozen.empty() ? "none" : fmt::format("{}", fmt::join(frozen, ", "))},
           {"optimizer", describe_optimizers(compile.optimizer, nodes_->variables.trained())},
           {"clipping", describe_clipping(compile)},
           {"epochs", std::to_string(options_.epochs)},
@@ -270,8 +273,8 @@ Feeds ClusterFit::feeds_of(std::vector<Tuple> parts, std::int64_t examples, floa
 // One example of zeros, where a replica has none of the last batch.
 void ClusterFit::feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const {
   const bool has_examples = !parts.empty();
-  const Tuple batch = has_examples ? std::move(parts[0]) : nodes_->padding();
-  const auto placeholders = nodes_->train_feeds();
+  const Tuple batch = has_examples ? std::move(parts[0]) : nodes_->padding(step_nodes_);
+  const auto placeholders = nodes_->train_feeds(step_nodes_);
   for (std::size_t i = 0; i < placeholders.size(); ++i) feeds.emplace_back(placeholders[i], batch.at(i));
   const std::int64_t rows = rows_of(batch);
   const std::vector<float> weights(static_cast<std::size_t>(rows), has_examples ? 1.F : 0.F);
@@ -280,8 +283,8 @@ void ClusterFit::feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds)
 }
 
 void ClusterFit::feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const {
-  const auto placeholders = nodes_->micro_batch_feeds();
-  Tuple values = nodes_->micro_batch_values(std::move(parts), share);
+  const auto placeholders = ModelGraph::micro_batch_feeds(step_nodes_);
+  Tuple values = nodes_->micro_batch_values(step_nodes_, std::move(parts), share);
   for (std::size_t i = 0; i < placeholders.size(); ++i)
     feeds.emplace_back(placeholders[i], std::move(values[i]));
 }

@@ -95,6 +95,7 @@ class ClusterFit final : public ReplicaProgram {
   std::int64_t steps_per_epoch_;
 
   std::optional<ModelGraph> nodes_;  // of a graph that is gone when the replica has ended
+  StepNodes step_nodes_;
   std::vector<std::string> variable_names_;
   std::optional<ModelSession> in_session_;
   Output less_;  // fed: what `take_` takes from epoch_sums, or `set_sums_` puts in their place

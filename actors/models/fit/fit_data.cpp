@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "actors/models/data/class_weight.h"
 #include "actors/models/fit/totals.h"
@@ -54,6 +55,10 @@ void check_options(const FitOptions& options, const TrainingData& data) {
   if (options.gradient_accumulation_steps < 1)
     throw invalid_argument(fmt::format("fit: expected 1 or more gradient_accumulation_steps, got {}",
                                        options.gradient_accumulation_steps));
+  for (std::size_t i = 0; i < options.callbacks.size(); ++i)
+    if (!options.callbacks[i])
+      throw invalid_argument(fmt::format("fit: of {} callbacks number {} is empty; leave it out",
+                                         options.callbacks.size(), i + 1));
   check_validation(options, data);
 }
 

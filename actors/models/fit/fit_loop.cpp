@@ -47,8 +47,8 @@ FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, co
   check_options(options, data);
   const std::int64_t parts = options.gradient_accumulation_steps;
   expect_divisible(options.batch_size, 1, parts);
-  engine_.build_training(types_of_example(data.elements(), engine_.runtime),
-                         {.parts = parts, .weighted = !options.class_weight.empty()});
+  step_ = &engine_.build_training(types_of_example(data.elements(), engine_.runtime),
+                                  {.parts = parts, .weighted = !options.class_weight.empty()});
   if (options.validation_data)
     engine_.build_testing(types_of_example(options.validation_data->elements(), engine_.runtime));
   BatchesOptions shape = batches_of(options, engine_.compiled().seed);
@@ -85,7 +85,8 @@ bool FitLoop::is_whole_epoch() const {
 // What a step feeds.
 Tuple FitLoop::values_of(std::vector<Tuple> parts, std::int64_t examples) const {
   if (options_.gradient_accumulation_steps == 1) return std::move(parts[0]);
-  return engine_.local->nodes.micro_batch_values(std::move(parts), static_cast<float>(examples));
+  return engine_.local->nodes.micro_batch_values(step_->nodes, std::move(parts),
+                                                 static_cast<float>(examples));
 }
 
 Logs FitLoop::run_epoch() {
@@ -99,7 +100,7 @@ Logs FitLoop::run_epoch() {
     if (parts.empty()) break;
     std::int64_t examples = 0;
     for (const Tuple& part : parts) examples += rows_of(part);
-    const auto values = engine_.local->train->run(values_of(std::move(parts), examples));
+    const auto values = step_->plan.run(values_of(std::move(parts), examples));
     totals.add(values, examples);
     line.step();
     callbacks_->on_batch_end(++progress.batches, values);

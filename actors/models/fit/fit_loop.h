@@ -35,6 +35,7 @@ class FitLoop {
 
   ModelEngine& engine_;
   const FitOptions& options_;
+  TrainingStep* step_;  // of the engine
   std::optional<FitData> data_;
   std::optional<FitContext> context_;
   std::optional<FitCallbacks> callbacks_;

@@ -52,6 +52,11 @@ std::vector<Output> metrics_of(const CompileOptions& options, const std::vector<
   return metrics;
 }
 
+Output penalty_of(const ModelVariables::Entry& entry) {
+  return built_as("regularizer of", entry.variable.name(),
+                  [&] { return entry.regularizer(entry.variable); });
+}
+
 Output times_of(const Metric& metric, Output examples) {
   const bool is_sum = static_cast<bool>(metric.result);
   return is_sum ? minimum(examples, ones_like(examples)) : examples;

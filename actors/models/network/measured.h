@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "actors/layers/layer.h"
 #include "actors/models/network/compile_options.h"
 
 namespace actorflow {
@@ -28,6 +29,9 @@ Output loss_of(const CompileOptions& options, const std::vector<Output>& predict
 
 std::vector<Output> metrics_of(const CompileOptions& options, const std::vector<Output>& predicted,
                                const LabelFeeds& feeds);
+
+// The penalty on a variable that has a regularizer.
+Output penalty_of(const ModelVariables::Entry& entry);
 
 // The factor by which a metric of a part of a batch counts, float64 scalar: for a mean the number of
 // examples, for a sum 1; 0 without examples.

@@ -271,7 +271,7 @@ void MicroBatches::add_penalties() {
       const auto& entry = model_.variables.entries[v];
       if (!entry.regularizer) continue;
       const Output penalty = model_.graph.on(model_.stages[i].device, [&] {
-        const Output value = if_it_has_data(entry.regularizer(entry.variable), model_.has_data);
+        const Output value = if_it_has_data(penalty_of(entry), model_.has_data);
         if (!entry.trained) return value;
         if (const Output gradient = actorflow::gradients(value, {entry.variable})[0]) {
           Output& sum = stages_[i].sums[v];

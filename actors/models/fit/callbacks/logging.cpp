@@ -8,16 +8,19 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "actors/events/event_writer.h"
 #include "actors/models/fit/callbacks.h"
+#include "actors/models/fit/callbacks/output_folder.h"
 #include "actors/models/model.h"
 #include "actors/monitored/event_log.h"
 #include "actors/monitored/storage_error.h"
 #include "actors/runtime/storage.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
@@ -54,7 +57,10 @@ class CsvLogger final : public Callback {
   CsvLogger(std::string path, bool append) : path_(std::move(path)), append_(append) {}
 
   void on_train_begin(FitContext& training) override {
+    expect_output_folder(training, "the log " + path_, folder_of(path_));
     columns_.clear();
+    header_.clear();
+    has_row_ = false;
     waiting_.clear();
     storage_ = &training.storage();
     is_whole_ = true;
@@ -64,17 +70,16 @@ class CsvLogger final : public Callback {
   void on_epoch_begin(FitContext& training, int epoch) override {
     const std::int64_t first = number_of_logs(training, epoch) + (training.logs_by_step() ? 1 : 0);
     if (!last_) {
-      const bool goes_on = this->goes_on(training, first);
-      if (!append_ && !goes_on) storage_->remove(path_);
-      size_ = storage_->exists(path_) ? storage_->open(path_)->size_bytes() : 0;
-      if (goes_on) forget_from(first);
+      begin_file(training, first);
     } else if (first <= *last_) {
       forget_from(first);
     }
     last_ = first;
   }
   void on_epoch_end(FitContext& training, int epoch, Logs& logs) override {
-    if (columns_.empty()) begin(training, logs);
+    if (columns_.empty()) begin_columns(training, logs);
+    if (!has_row_) expect_columns(training, logs.values() | std::views::keys);
+    has_row_ = true;
     std::string row = fmt::format("{}", number_of_logs(training, epoch));
     for (const auto& column : columns_) {
       const auto value = logs.find(column);
@@ -91,14 +96,52 @@ class CsvLogger final : public Callback {
     if (training.logs_by_step()) return first > 1;
     return training.resumed() || first != training.first().epoch;
   }
+  static std::string_view first_column(const FitContext& training) {
+    return training.logs_by_step() ? "step" : "epoch";
+  }
+  void begin_file(FitContext& training, std::int64_t first) {
+    const bool goes_on = this->goes_on(training, first);
+    if (!append_ && !goes_on) storage_->remove(path_);
+    size_ = 0;
+    if (!storage_->exists(path_)) return;
+    const auto bytes = with_storage_tries(training.runtime(), "reading the log " + path_,
+                                          [this] { return storage_->read(path_); });
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    constexpr auto none = std::numeric_limits<std::int64_t>::max();
+    const std::string_view kept = without_rows_from(text, goes_on ? first : none);
+    size_ = kept.size();
+    is_whole_ = kept.size() == text.size();
+    if (size_ > 0) take_header(training, kept.substr(0, kept.find('\n')));
+  }
+  // Rows below a header of other columns would be read as if they had these.
+  void take_header(const FitContext& training, std::string_view header) {
+    header_ = header;
+    for (const auto column : header | std::views::split(','))
+      columns_.emplace_back(column.begin(), column.end());
+    const std::string first = columns_[0];
+    columns_.erase(columns_.begin());
+    if (first != first_column(training)) refuse(training, training.measured());
+    expect_columns(training, training.measured());
+  }
+  // Of a log that goes on: later epochs are as the first one.
+  void expect_columns(const FitContext& training, auto&& names) const {
+    const auto has_no_column = [this](const std::string& name) {
+      return std::ranges::find(columns_, name) == columns_.end();
+    };
+    if (!header_.empty() && std::ranges::any_of(names, has_no_column)) refuse(training, names);
+  }
+  [[noreturn]] void refuse(const FitContext& training, auto&& names) const {
+    throw Error(Code::failed_precondition,
+                fmt::format("csv_logger: {} has the columns '{}', but this fit() logs '{},{}', which do "
+                            "not fit under them; choose another file, or remove this one",
+                            path_, header_, first_column(training), fmt::join(names, ",")));
+  }
   // What later epochs alone measure has a column, too.
-  void begin(const FitContext& training, const Logs& logs) {
+  void begin_columns(const FitContext& training, const Logs& logs) {
     columns_ = training.measured();
     for (const auto& [name, value] : logs.values())
       if (!training.measures(name)) columns_.push_back(name);
-    if (size_ == 0)
-      waiting_ =
-          fmt::format("{},{}\n", training.logs_by_step() ? "step" : "epoch", fmt::join(columns_, ","));
+    if (size_ == 0) waiting_ = fmt::format("{},{}\n", first_column(training), fmt::join(columns_, ","));
   }
   // They go from the file with the next row that is written.
   void forget_from(std::int64_t first) {
@@ -134,7 +177,9 @@ class CsvLogger final : public Callback {
 
   std::string path_;
   bool append_;
-  std::vector<std::string> columns_;
+  std::vector<std::string> columns_;  // without the number
+  std::string header_;                // of the file that goes on
+  bool has_row_ = false;
   // Of the present fit().
   Storage* storage_ = nullptr;
   std::optional<std::int64_t> last_;  // the number with which the last epoch began
@@ -148,6 +193,7 @@ class TensorBoard final : public Callback {
   explicit TensorBoard(std::string folder) : folder_(std::move(folder)) {}
 
   void on_train_begin(FitContext& training) override {
+    expect_output_folder(training, "summaries", folder_);
     training_.emplace(std::make_shared<EventWriter>(training.storage(), folder_));
     validation_.emplace(std::make_shared<EventWriter>(training.storage(), folder_ + "/validation"));
   }
@@ -198,10 +244,12 @@ class FunctionsCallback final : public Callback {
 }  // namespace
 
 CallbackRef csv_logger(std::string path, bool append) {
-  return std::make_shared<CsvLogger>(std::move(path), append);
+  return std::make_shared<CsvLogger>(expect_path("csv_logger", std::move(path)), append);
 }
 
-CallbackRef tensorboard(std::string folder) { return std::make_shared<TensorBoard>(std::move(folder)); }
+CallbackRef tensorboard(std::string folder) {
+  return std::make_shared<TensorBoard>(expect_path("tensorboard", std::move(folder)));
+}
 
 CallbackRef callback(CallbackFunctions functions) {
   return std::make_shared<FunctionsCallback>(std::move(functions));

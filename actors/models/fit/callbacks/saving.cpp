@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/models/fit/callbacks/monitored_value.h"
+#include "actors/models/fit/callbacks/output_folder.h"
 #include "actors/models/model.h"
 #include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
@@ -20,12 +21,18 @@ namespace {
 // Saves the model in a folder. A disk that refuses that costs this checkpoint, and no training.
 class Saving {
  public:
-  explicit Saving(std::string folder) : folder_(std::move(folder)) {}
+  explicit Saving(std::string folder, bool weights_only = false)
+      : folder_(std::move(folder)), weights_only_(weights_only) {}
 
   const std::string& folder() const { return folder_; }
+  // Before training.
+  void expect_folder(FitContext& training) const {
+    expect_output_folder(training, "checkpoints", folder_);
+  }
   // Whether the model was saved.
   bool save(FitContext& training) {
-    refused_ = !storage_allows("save the model in " + folder_, [&] { training.model().save(folder_); });
+    refused_ =
+        !storage_allows("save the model in " + folder_, [&] { save_to_folder(training.model()); });
     return !refused_;
   }
   // The model is another one than that which was refused.
@@ -35,18 +42,23 @@ class Saving {
     constexpr double patience_secs = 60;
     if (std::exchange(refused_, false))
       write_at_last(training.runtime(), "the model in " + folder_, patience_secs,
-                    [&] { training.model().save(folder_); });
+                    [&] { save_to_folder(training.model()); });
   }
 
  private:
+  void save_to_folder(Model& model) const {
+    weights_only_ ? model.save_weights(folder_) : model.save(folder_);
+  }
+
   std::string folder_;
+  bool weights_only_;
   bool refused_ = false;  // the last time
 };
 
 class ModelCheckpoint final : public Callback {
  public:
   ModelCheckpoint(std::string folder, const ModelCheckpointOptions& options)
-      : saving_(std::move(folder)),
+      : saving_(std::move(folder), options.save_weights_only),
         only_best_(!options.monitor.empty()),
         save_freq_(options.save_freq),
         value_(options.monitor, options.better) {
@@ -69,6 +81,8 @@ class ModelCheckpoint final : public Callback {
   }
 
   bool looks_at_batches() const override { return save_freq_ > 0; }
+
+  void on_train_begin(FitContext& training) override { saving_.expect_folder(training); }
 
   void on_epoch_begin(FitContext& training, int) override {
     last_batch_ = training.model().progress().batches;
@@ -108,11 +122,18 @@ class ModelCheckpoint final : public Callback {
 class BackupAndRestore final : public Callback {
  public:
   BackupAndRestore(std::string folder, const BackupOptions& options)
-      : saving_(std::move(folder)), options_(options) {}
+      : saving_(std::move(folder)), options_(options) {
+    if (options.every_batches < 0)
+      throw invalid_argument(fmt::format(
+          "backup_and_restore: expected every_batches of 1 or more, or 0 to save after epochs "
+          "alone, got {}",
+          options.every_batches));
+  }
 
   bool looks_at_batches() const override { return options_.every_batches > 0; }
 
   void on_train_begin(FitContext& training) override {
+    saving_.expect_folder(training);
     if (!latest_step(training.storage(), saving_.folder())) return;
     training.model().load(saving_.folder());
     training.begin_at(training.model().progress());
@@ -140,7 +161,11 @@ class BackupAndRestore final : public Callback {
 
 class AveragedWeights final : public Callback {
  public:
-  explicit AveragedWeights(int from_epoch) : from_epoch_(from_epoch) {}
+  explicit AveragedWeights(int from_epoch) : from_epoch_(from_epoch) {
+    if (from_epoch < 1)
+      throw invalid_argument(
+          fmt::format("averaged_weights: epochs count from 1, got from_epoch {}", from_epoch));
+  }
 
   void on_train_begin(FitContext&) override {
     sums_.clear();
@@ -178,11 +203,12 @@ class AveragedWeights final : public Callback {
 }  // namespace
 
 CallbackRef model_checkpoint(std::string folder, const ModelCheckpointOptions& options) {
-  return std::make_shared<ModelCheckpoint>(std::move(folder), options);
+  return std::make_shared<ModelCheckpoint>(expect_path("model_checkpoint", std::move(folder)), options);
 }
 
 CallbackRef backup_and_restore(std::string folder, const BackupOptions& options) {
-  return std::make_shared<BackupAndRestore>(std::move(folder), options);
+  return std::make_shared<BackupAndRestore>(expect_path("backup_and_restore", std::move(folder)),
+                                            options);
 }
 
 CallbackRef averaged_weights(int from_epoch) { return std::make_shared<AveragedWeights>(from_epoch); }

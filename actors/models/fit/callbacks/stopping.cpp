@@ -70,6 +70,10 @@ class ReduceOnPlateau final : public Callback {
     if (!(options.factor > 0 && options.factor < 1))
       throw invalid_argument(
           fmt::format("reduce_on_plateau: expected a factor between 0 and 1, got {}", options.factor));
+    if (options.patience < 0 || options.cooldown < 0)
+      throw invalid_argument(
+          fmt::format("reduce_on_plateau: patience and cooldown are 0 epochs or more, got {} and {}",
+                      options.patience, options.cooldown));
   }
 
   void on_train_begin(FitContext&) override {
@@ -126,7 +130,9 @@ class TerminateOnNan final : public Callback {
 class LearningRateScheduler final : public Callback {
  public:
   explicit LearningRateScheduler(std::function<double(int, double)> schedule)
-      : schedule_(std::move(schedule)) {}
+      : schedule_(std::move(schedule)) {
+    if (!schedule_) throw invalid_argument("learning_rate_scheduler: expected a function, got none");
+  }
 
   void on_epoch_begin(FitContext& training, int epoch) override {
     training.model().set_learning_rate(schedule_(epoch, training.model().learning_rate()));

@@ -1,0 +1,65 @@
+// A task that learns three kinds of iris by fit(), with weights of classes and a layer that is frozen.
+// TF_CONFIG says which task it is; without it the program trains alone. The chief prints a hash of the
+// weights.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+
+#include "actors/actorflow.h"
+#include "apps/cli/data_folder.h"
+#include "apps/cli/program.h"
+
+namespace actorflow {
+namespace {
+
+struct Flags {
+  std::map<std::int64_t, double> class_weight;
+  std::string freeze, checkpoint_folder, weights_folder;
+  int epochs = 150;
+};
+
+void freeze(Model& model, const Flags& flags) {
+  if (!flags.freeze.empty()) model.get_layer(flags.freeze).set_trainable(false);
+}
+
+int learn(const Flags& flags) {
+  const std::string file =
+      (std::filesystem::path(default_data_folder()).parent_path() / "iris.csv").string();
+  const Dataset flowers =
+      Dataset::csv({file}, {.components = {{DType::float32, 0, 4}, {DType::int64, 4}}});
+  Model model = sequential(input({4}), {dense(10, tanh), dense(3)});
+  freeze(model, flags);
+  model.compile({.loss = softmax_cross_entropy(), .optimizer = Adam{0.01}});
+  Callbacks callbacks;
+  if (!flags.weights_folder.empty())
+    callbacks.push_back(model_checkpoint(flags.weights_folder, {.save_weights_only = true}));
+  const Distribution strategy =
+      distribution_from_environment({.strategy = Synchronous{},
+                                     .checkpoint_folder = flags.checkpoint_folder,
+                                     .save_checkpoint = {.steps = 50},
+                                     .mark_end = true});
+  model.fit(flowers.shuffle({.seed = 1}), {.epochs = flags.epochs,
+                                           .batch_size = 12,
+                                           .class_weight = flags.class_weight,
+                                           .callbacks = callbacks,
+                                           .strategy = strategy});
+  if (is_chief(strategy)) fmt::print("weights {:016x}\n", hash_of(model.weights()));
+  return success;
+}
+
+}  // namespace
+}  // namespace actorflow
+
+int main(int argc, char** argv) {
+  using namespace actorflow;
+  CLI::App app("Learns three kinds of iris, some of which weigh more", "fit_trainer");
+  Flags flags;
+  app.add_option("--class_weight", flags.class_weight, "A class and its weight, for each class");
+  app.add_option("--freeze", flags.freeze, "The name of a layer that does not learn");
+  app.add_option("--epochs", flags.epochs, "Passes over the data");
+  app.add_option("--checkpoint_dir", flags.checkpoint_folder,
+                 "From which training goes on after a loss");
+  app.add_option("--weights_dir", flags.weights_folder, "For the weights after each epoch");
+  return run_program(app, argc, argv, [&] { return learn(flags); });
+}

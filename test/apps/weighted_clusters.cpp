@@ -1,0 +1,161 @@
+// Weights of classes and frozen layers in clusters of processes: tasks that are killed, a disk and
+// allocations that fail, and tasks whose settings contradict each other. Each task is a fit_trainer
+// (weighted/).
+#include <fmt/format.h>
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "actors/checkpoint/checkpoint.h"
+#include "test/apps/support/tf_config_cluster.h"
+#include "test/support/folder.h"
+#include "test/support/sanitized.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+using Flags = std::vector<std::string>;
+
+const Flags weighted{"--class_weight", "0", "1", "1", "2.5", "2", "0.5"};
+const Flags frozen{"--freeze", "dense"};
+const Flags both{"--class_weight", "0", "1", "1", "2.5", "2", "0.5", "--freeze", "dense"};
+const Jobs with_ps{{"ps", 1}, {"chief", 1}, {"worker", 1}}, ranks{{"worker", 2}};
+
+Flags joined(Flags first, const Flags& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+Flags trainer(const Flags& flags) { return joined({ACTORFLOW_BIN_DIR "/fit_trainer"}, flags); }
+
+struct WeightedCluster : TfConfigCluster {
+  WeightedCluster(const Jobs& jobs, const Flags& command)
+      : TfConfigCluster(command, jobs), chief_job(jobs.contains("chief") ? "chief" : "worker") {}
+
+  Process& chief() { return process(chief_job, 0); }
+  // The hash of what was learned, when all tasks have ended well.
+  std::string result() {
+    expect_all_end(0);
+    return last_line_with("weights ", chief());
+  }
+  void expect_print(const std::string& text) {
+    BOOST_REQUIRE_MESSAGE(chief().prints(text), chief().output());
+  }
+
+  std::string chief_job;
+};
+
+std::string undisturbed(const Jobs& jobs, const Flags& flags) {
+  WeightedCluster cluster(jobs, trainer(flags));
+  cluster.start_all();
+  return cluster.result();
+}
+
+// Kills a task in the middle, which comes back.
+std::string with_loss_of(const std::string& job, int task, const Jobs& jobs) {
+  const Folder folder;
+  WeightedCluster cluster(jobs, trainer(joined(both, {"--checkpoint_dir", folder.path()})));
+  cluster.start_all();
+  cluster.expect_print("epoch 10/");
+  cluster.replace(job, task);
+  return cluster.result();
+}
+
+boost::test_tools::assertion_result memory_can_be_scarce(boost::unit_test::test_unit_id) {
+  return !sanitized;  // a sanitizer's allocator ends the program
+}
+
+// The worker of a cluster whose chief has other flags ends, and says what each of them has.
+void expect_refused(const Jobs& jobs, const Flags& of_chief, const Flags& of_worker,
+                    const std::vector<std::string>& parts) {
+  WeightedCluster cluster(jobs, trainer({"--epochs=100000"}));
+  const int worker = jobs.contains("chief") ? 0 : 1;
+  if (jobs.contains("ps")) cluster.start("ps", 0);
+  cluster.start(cluster.chief_job, 0, of_chief);
+  cluster.start("worker", worker, of_worker);
+  Process& refused = cluster.process("worker", worker);
+  BOOST_TEST(refused.wait() == 1, refused.output());
+  for (const std::string& part : parts)
+    BOOST_TEST(refused.output().find(part) != std::string::npos, refused.output()
+                                                                     << " lacks '" << part << "'");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(weighted_clusters)
+
+BOOST_AUTO_TEST_CASE(weights_and_frozen_layers_change_what_is_learned) {
+  const std::string plain = undisturbed(ranks, {});
+  for (const Flags& flags : {weighted, frozen, both}) BOOST_TEST(undisturbed(ranks, flags) != plain);
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_is_killed_and_comes_back_changes_nothing) {
+  const std::string expected = undisturbed(with_ps, both);
+  for (const char* job : {"worker", "ps", "chief"})
+    BOOST_TEST(with_loss_of(job, 0, with_ps) == expected, job);
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_that_is_killed_and_comes_back_changes_nothing) {
+  const std::string expected = undisturbed(ranks, both);
+  for (const int rank : {0, 1}) BOOST_TEST(with_loss_of("worker", rank, ranks) == expected, rank);
+}
+
+// It fails each save for a while, within which a task is lost; weights alone are saved, too.
+BOOST_AUTO_TEST_CASE(a_failing_disk_changes_nothing) {
+  const std::string expected = undisturbed(with_ps, both);
+  const Folder folder;
+  const std::string rules = folder.file("rules"), weights = folder.file("weights");
+  write_file(rules, "fsync .safetensors 5");  // EIO
+  WeightedCluster cluster(
+      with_ps, joined({"/usr/bin/env", "LD_PRELOAD=" ACTORFLOW_BROKEN_DISK, "BROKEN_DISK=" + rules},
+                      trainer(joined(both, {"--weights_dir", weights, "--checkpoint_dir",
+                                            folder.file("checkpoints")}))));
+  cluster.start_all();
+  cluster.expect_print("cannot save the model in " + weights + ", all else goes on");
+  cluster.expect_print("was not saved, training goes on");
+  cluster.replace("worker", 0);
+  write_file(rules, "");
+  BOOST_TEST(cluster.result() == expected);
+  const auto saved = load_latest_checkpoint(posix_storage(), weights);
+  BOOST_TEST_REQUIRE(saved.has_value());
+  BOOST_TEST(last_line_with("weights ", cluster.chief()) ==
+             fmt::format("weights {:016x}\n", hash_of(saved->tensors)));
+}
+
+// Each task goes on, or ends and is started again.
+BOOST_AUTO_TEST_CASE(allocations_that_fail_now_and_then_change_nothing,
+                     *boost::unit_test::precondition(memory_can_be_scarce)) {
+  const Flags flags = joined(both, {"--epochs=1000"});
+  const std::string expected = undisturbed(with_ps, flags);
+  const Folder folder;
+  WeightedCluster cluster(with_ps, joined({"/usr/bin/env", "LD_PRELOAD=" ACTORFLOW_SCARCE_MEMORY,
+                                           "SCARCE_MEMORY_EVERY=100000", ACTORFLOW_BIN_DIR "/actorflow",
+                                           "supervise", "--pause", "0.1", "--longest_pause", "0.1"},
+                                          trainer(joined(flags, {"--checkpoint_dir", folder.path()}))));
+  cluster.start_all();
+  BOOST_TEST(cluster.result() == expected);
+  std::string output;
+  for (const auto& job : {"ps", "chief", "worker"}) output += cluster.process(job, 0).output();
+  BOOST_TEST(output.find("an allocation fails here") != std::string::npos, output);
+  BOOST_TEST(output.find("crashed by SIGSEGV") == std::string::npos, output);
+}
+
+BOOST_AUTO_TEST_CASE(tasks_with_other_weights_of_classes_are_refused_when_they_meet) {
+  for (const Jobs& jobs : {with_ps, ranks}) {
+    expect_refused(jobs, weighted, {}, {"class_weight: ", " has none, ", " has 0: 1, 1: 2.5, 2: 0.5"});
+    expect_refused(jobs, {}, weighted, {"class_weight: ", " has 0: 1, 1: 2.5, 2: 0.5, ", " has none"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(tasks_with_other_frozen_layers_are_refused_when_they_meet) {
+  for (const Jobs& jobs : {with_ps, ranks}) {
+    expect_refused(jobs, frozen, {}, {"frozen layers: ", " has none, ", " has dense"});
+    expect_refused(jobs, frozen, {"--freeze", "dense_1"},
+                   {"frozen layers: ", " has dense_1, ", " has dense"});
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
