@@ -23,7 +23,7 @@ class SimActorClock final : public caf::detail::test_actor_clock {
 class SimScheduler final : public TaskScheduler, public World::Engine {
  public:
   SimScheduler(caf::actor_system& system, World& world)
-      : TaskScheduler(system), world_(world), unit_(*this) {
+      : TaskScheduler(system), world_(world), unit_(*this), piece_unit_(*this) {
     clock_.current_time = World::beginning;
     world_.set_engine(this);
   }
@@ -31,7 +31,7 @@ class SimScheduler final : public TaskScheduler, public World::Engine {
 
   void enqueue(caf::resumable* actor) override { world_.ready(actor); }
   caf::actor_clock& clock() noexcept override { return clock_; }
-  caf::execution_unit& piece_unit() override { return unit_; }
+  caf::execution_unit& piece_unit() override { return piece_unit_; }
   // One helper, so that lanes hand nodes over and the schedule decides which comes first.
   int helpers() const override { return 1; }
   bool in_real_time() const override { return false; }
@@ -60,10 +60,16 @@ class SimScheduler final : public TaskScheduler, public World::Engine {
     void exec_later(caf::resumable* actor) override { scheduler.enqueue(actor); }
     SimScheduler& scheduler;
   };
+  struct PieceUnit final : caf::execution_unit {
+    explicit PieceUnit(SimScheduler& s) : caf::execution_unit(&s.system()), scheduler(s) {}
+    void exec_later(caf::resumable* actor) override { scheduler.world_.ready_piece(actor); }
+    SimScheduler& scheduler;
+  };
 
   World& world_;
   SimActorClock clock_;
   Unit unit_;
+  PieceUnit piece_unit_;
 };
 
 struct Config : caf::actor_system_config {
@@ -83,8 +89,8 @@ class OneThread final : public Team {
 };
 
 // The clock by which lanes measure their kernels. Each look at it takes a random while of simulated
-// time: so a task is busy while it computes, and what lanes conclude from the times differs from seed to
-// seed.
+// time, and a piece of computing waits there until its computing so far is over: so what computes is
+// busy meanwhile, and what lanes conclude from the times differs from seed to seed.
 class SimClock final : public Clock {
  public:
   SimClock(World& world, std::chrono::nanoseconds longest)
@@ -92,6 +98,7 @@ class SimClock final : public Clock {
   time_point now() override {
     if (world_.current() != outside && longest_ns_ > 0)
       world_.charge(std::chrono::nanoseconds(world_.random().below(longest_ns_)));
+    world_.pass_charged();
     return world_.local_now();
   }
 

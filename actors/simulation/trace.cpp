@@ -52,8 +52,12 @@ std::string Trace::to_json(const Entry& e, std::size_t number) {
       return fmt::format(R"({{"ph":"i","s":"p","name":{},"ts":{:.3f},"pid":{},"tid":0}})", name,
                          us(e.begin), e.from + 1);
     case Kind::span:
-      return fmt::format(R"({{"ph":"X","name":{},"ts":{:.3f},"dur":{:.3f},"pid":{},"tid":0}})", name,
-                         us(e.begin), us(e.end - e.begin), e.from + 1);
+      // Asynchronous, since cores of a task compute at the same time.
+      return fmt::format(
+          R"({{"ph":"b","id":{0},"name":{1},"cat":"computing","ts":{2:.3f},"pid":{4},"tid":0}},)"
+          "\n"
+          R"({{"ph":"e","id":{0},"name":{1},"cat":"computing","ts":{3:.3f},"pid":{4},"tid":0}})",
+          number, name, us(e.begin), us(e.end), e.from + 1);
     case Kind::message:
       // Arrows bind to slices: one of a microsecond at both ends.
       return fmt::format(

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "actors/simulation/escape_watch.h"
+#include "actors/simulation/world_core.h"
 #include "dataflow/values/check.h"
 #include "dataflow/values/error.h"
 
@@ -182,38 +183,46 @@ void World::run(const Runnable& runnable) {
   trace_.mix(static_cast<std::uint64_t>(elapsed().count()));
   trace_.mix(runnable.number);
   activate(runnable);
-  const TrackId ran = std::exchange(current_, outside);
+  if (is_charged()) keep_busy(current_);
+  current_ = outside;
   if (const std::string escape = EscapeWatch::take(); !escape.empty())
     throw Error(
         Code::internal,
         "what runs in a simulation asks its Runtime for time, chance and threads, but " + escape);
-  if (charged_.count() != 0 && ran != outside) keep_busy(ran);
 }
 
 void World::activate(const Runnable& runnable) {
   const EscapeWatch watch;
+  if (runnable.piece) return run_piece(runnable);
   if (!runnable.client) return run_actor(runnable);
   running_client_ = runnable.client.get();
   runnable.client->fiber_->resume();
   running_client_ = nullptr;
 }
 
+World::Time World::end_of_charged(TrackId track) {
+  const double slowness = tracks_[static_cast<std::size_t>(track)].slowness;
+  const auto charged = static_cast<double>(std::exchange(charged_, Duration{0}).count());
+  const Time end = now_ + Duration(static_cast<Duration::rep>(charged * slowness));
+  trace_.span(elapsed(), end - beginning, track, "computes");
+  return end;
+}
+
 void World::keep_busy(TrackId track) {
-  Track& busy = tracks_[static_cast<std::size_t>(track)];
-  busy.busy_until =
-      now_ + Duration(static_cast<Duration::rep>(static_cast<double>(charged_.count()) * busy.slowness));
-  trace_.span(elapsed(), busy.busy_until - beginning, track, "computes");
-  at(busy.busy_until, [this, track] { release(track); });
-  charged_ = Duration{0};
+  const Time end = end_of_charged(track);
+  tracks_[static_cast<std::size_t>(track)].busy_until = end;
+  at(end, [this, track] { release(track); });
 }
 
 void World::run_actor(const Runnable& runnable) {
   caf::execution_unit& unit = engine_->unit();
   // Spares CAF the bookkeeping for its log, which is off. Spawning an actor begins it.
   caf::logger::set_current_actor_system(nullptr);
-  switch (runnable.actor->resume(&unit, 1)) {
+  const auto result = runnable.actor->resume(&unit, 1);
+  if (runnable.piece) keep_piece_busy(runnable.number);
+  switch (result) {
     case caf::resumable::resume_later:
-      return add(runnable);
+      return runnable.piece ? add_piece(runnable) : add(runnable);
     case caf::resumable::done:
       actors_.erase(runnable.number);
       [[fallthrough]];
@@ -253,6 +262,7 @@ void World::run_down() {
 void World::dismantle() {
   ACTORFLOW_CHECK(!running_client_, "dismantled by one of its own clients");
   dismantling_ = true;
+  end_pieces();
   events_.clear();
   for (auto& life : lives_) life.over = false;
   for (auto& track : tracks_) {

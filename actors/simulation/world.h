@@ -48,8 +48,12 @@ class World {
   // The time for the running track, which includes its computing in this activation.
   Time local_now() const { return now_ + charged_; }
   Duration elapsed() const { return now_ - beginning; }
-  // Makes the running track busy for that much longer.
+  // Makes what runs busy for that much longer: a piece of computing for itself, an actor or client for
+  // all of its track.
   void charge(Duration duration) { charged_ += duration; }
+  // In a piece of computing: lets the others go on until the time that it was charged has passed. To be
+  // called where it holds no lock. Elsewhere it does nothing.
+  void pass_charged();
   SeededRandom& random() { return random_; }
   Trace& trace() { return trace_; }
 
@@ -75,8 +79,10 @@ class World {
   // Makes the computing of a track take `factor` times as long.
   void slow_down(TrackId track, double factor);
 
-  // Marks an actor as ready. Called by the scheduler.
+  // Mark an actor as ready; the second one, whose activations are pieces of computing. Called by the
+  // scheduler.
   void ready(caf::resumable* actor);
+  void ready_piece(caf::resumable* actor);
   // Starts a client's program, which begins to run when its turn comes.
   void start(TrackId track, std::function<void()> program);
   // For a client: suspends it until it is woken, or until `end`; see Runtime::wait_until(). Outside of
@@ -105,16 +111,20 @@ class World {
   std::uint64_t activations() const { return activations_; }
 
  private:
+  struct Core;
   // An actor that can run, or a client that was woken.
   struct Runnable {
     caf::resumable* actor = nullptr;
     std::shared_ptr<Sleeper> client;
     std::uint64_t number = 0;  // of the actor or client
     std::uint64_t life = 0;    // the life of its track
+    bool piece = false;        // its activations are pieces of computing
+    Core* core = nullptr;      // on which its piece goes on; null before it begins
   };
   struct ActorEntry {
     std::uint64_t life = 0;
     caf::weak_actor_ptr handle;
+    Time busy_until = beginning;  // of a piece
   };
   struct Life {
     TrackId track = outside;
@@ -143,9 +153,20 @@ class World {
   void run(const Runnable& runnable);
   // Runs the actor or client for one activation, watched for escapes.
   void activate(const Runnable& runnable);
+  bool is_charged() const { return charged_.count() != 0 && current_ != outside && !dismantling_; }
+  // Takes the charged time: when it will have passed on that track.
+  Time end_of_charged(TrackId track);
   // Makes the track busy for the charged time of its last activation.
   void keep_busy(TrackId track);
   void run_actor(const Runnable& runnable);
+  void run_piece(const Runnable& runnable);
+  Core& idle_core();
+  // Keeps a piece from its next activation for what is left of the charged time.
+  void keep_piece_busy(std::uint64_t number);
+  // Makes a piece ready when it is no longer busy.
+  void add_piece(Runnable runnable);
+  // For the end of the world: no piece is busy or suspended afterwards.
+  void end_pieces();
   bool advance_time();
   Runnable describe(caf::resumable* actor);
 
@@ -169,6 +190,9 @@ class World {
   std::vector<Event> events_;           // a heap: the first is next
   std::vector<std::shared_ptr<Sleeper>> clients_;
   Sleeper* running_client_ = nullptr;
+  std::vector<std::unique_ptr<Core>> cores_;
+  std::map<std::uint64_t, Runnable> busy_pieces_;  // that have more to do, by number
+  Core* running_core_ = nullptr;
 };
 
 // A client in the world.

@@ -259,7 +259,7 @@ int main(int argc, char** argv) {
   app.add_option("--tasks", options.shuffle_tasks, "Of the shuffle, with commas")->delimiter(',');
   app.add_option("--gigabytes", options.shuffle_gb, "Of the shuffle")->capture_default_str();
   app.add_option("--gigabytes-computed", options.shuffle_compute,
-                 "Of the shuffle: what a task makes or reads in a second; meanwhile it serves nobody")
+                 "Of the shuffle: what each of a task's two cores makes or reads in a second")
       ->capture_default_str();
   app.add_option("--parts", options.shuffle_parts, "Of the shuffle, and its partitions")
       ->capture_default_str();

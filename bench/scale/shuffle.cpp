@@ -1,5 +1,6 @@
 #include "bench/scale/shuffle.h"
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <string>
@@ -62,6 +63,14 @@ std::vector<int> numbers(int count) {
   return numbers;
 }
 
+// Pseudo-random numbers, which no codec shrinks.
+std::vector<Block> blocks_of(int part, std::size_t count) {
+  SeededRandom random(static_cast<std::uint64_t>(part));
+  std::vector<Block> blocks(count);
+  std::ranges::generate(blocks, [&] { return random.next(); });
+  return blocks;
+}
+
 // Until all tasks take part.
 void warm_up(Job& job, int tasks) {
   const auto parts = numbers(4 * tasks);
@@ -85,7 +94,7 @@ void shuffle(Job& job) {
           .flat_map([partitions](int part) {
             running->compute(running->job.block_bytes() * static_cast<double>(partitions));
             running->count_part();
-            return std::vector<Block>(partitions, static_cast<Block>(part));
+            return blocks_of(part, partitions);
           })
           .partition_by(partitions)
           .map([](Block block) {
@@ -106,7 +115,7 @@ ShuffleTimes simulate(const ShuffleJob& job) {
     Running here(job);
     running = &here;
     JobOptions options;
-    options.threads = 2;
+    options.threads = static_cast<std::size_t>(job.cores);
     here.sim
         .start([&options](SimTask& task) {
           run_job(task.server(), {{"shuffle", shuffle}}, "shuffle", options);

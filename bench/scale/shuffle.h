@@ -1,7 +1,7 @@
 // The shuffle of a map/reduce job among simulated tasks: the production actors of a job, on a modelled
 // network, in virtual time. A record stands for a block of records: it is a few bytes of this process,
-// but takes the network's time of all of them, and to make or to read it takes its task a time by its
-// bytes. Disks are not modelled.
+// but takes the network's time of all of them, and to make or to read it takes a core of its task a time
+// by its bytes. Disks are not modelled.
 #pragma once
 
 #include "actors/simulation/link_model.h"
@@ -13,12 +13,13 @@ struct ShuffleJob {
   // Each part has a block for each partition.
   int parts = 1000, partitions = 1000;
   double bytes = 1e12;               // of all blocks
-  double computed_per_second = 1e9;  // bytes that a task makes, or reads
+  double computed_per_second = 1e9;  // bytes that a core makes, or reads
+  int cores = 2;                     // of each task
   LinkModel links{};
 
   double block_bytes() const { return bytes / parts / partitions; }
   // How long the tasks compute if they share the parts evenly.
-  double computing_s() const { return 2 * bytes / tasks / computed_per_second; }
+  double computing_s() const { return 2 * bytes / tasks / cores / computed_per_second; }
 };
 
 struct ShuffleTimes {

@@ -242,9 +242,9 @@ SIMULATION_TEST(a_lost_stage_changes_nothing_that_is_learned, seeds(1, 12)) {
   SimCluster sim({{"worker", 2}}, {.restart_failed = 1s});
   auto run = sim.start(learn_in_stages);
   const std::string task = seed % 2 == 0 ? "/job:worker/task:0" : "/job:worker/task:1";
-  // Also while the chief saves for the last time, which fails then, and while it ends the job, at 132
+  // Also while the chief saves for the last time, which fails then, and while it ends the job, at 120
   // ms.
-  sim.at(moment(11, 12)).kill(task);
+  sim.at(moment(10, 12)).kill(task);
   sim.at(2s).restart(task);
   expect_same(run.finish("/job:worker/task:0"), expected);
 }

@@ -28,10 +28,10 @@ caf::behavior PartRunner::behavior() {
 }
 
 void PartRunner::run() {
-  const Computing computing(work_);
   AttemptRan ran{assignment_.id, {}, {}, {}};
   const auto began = assignment_.clock->now();
   try {
+    const Computing computing(work_);
     if (assignment_.made)
       part_->take_over(*assignment_.made);
     else

@@ -35,8 +35,9 @@ class Plant final : public HandlerProbe {
   void before(const HandlerName& handler) override {
     if (++seen_[to_string(handler)] == where_.occurrence && !where_.after) hit(handler);
   }
+  // Counted by itself: a handler can begin in one actor while it still runs in another.
   void after(const HandlerName& handler) override {
-    if (seen_[to_string(handler)] == where_.occurrence && where_.after) hit(handler);
+    if (++ended_[to_string(handler)] == where_.occurrence && where_.after) hit(handler);
   }
 
   const std::map<std::string, std::uint64_t>& seen() const { return seen_; }
@@ -58,7 +59,7 @@ class Plant final : public HandlerProbe {
   }
 
   const Where where_;
-  std::map<std::string, std::uint64_t> seen_;
+  std::map<std::string, std::uint64_t> seen_, ended_;
   bool thrown_ = false;
 };
 
