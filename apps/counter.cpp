@@ -1,7 +1,7 @@
 // A keyed counter service: an actor of our own on each of two tasks counts its share of a text's words.
 //
-//   counter TEXT                                                     two tasks in this process
-//   counter --hosts localhost:2222,localhost:2223 --task 0 TEXT      two processes; task 0 has the text,
+//   counter FILE                                                     two tasks in this process
+//   counter --hosts localhost:2222,localhost:2223 --task 0 FILE      two processes; task 0 has the file,
 //   counter --hosts localhost:2222,localhost:2223 --task 1           task 1 only counts
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -71,7 +71,7 @@ struct Options {
 std::string contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path))
-    throw Error(Code::not_found, fmt::format("cannot read '{}': expected a text, but {}", path,
+    throw Error(Code::not_found, fmt::format("cannot read '{}': {}", path,
                                              file ? "it is a folder" : std::strerror(errno)));
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -133,13 +133,13 @@ void run_task(const Options& options) {
 int main(int argc, char** argv) {
   CLI::App app("Counts the words of a text on two tasks", "counter");
   Options options;
-  app.add_option("text", options.text, "The file");
+  app.add_option("file", options.text, "Whose words are counted");
   app.add_option("--hosts", options.hosts, "Addresses of the two tasks; none: both in this process");
   app.add_option("--task", options.task, "The number of this task")->check(CLI::Range(0, 1));
   app.add_option("--rounds", options.rounds, "How often the text is counted")->check(positive_number());
   app.add_option("--top", options.top, "How many words are printed");
   return run_program(app, argc, argv, [&] {
-    if (options.hosts.empty() && options.text.empty()) throw UsageError("which TEXT is to be counted?");
+    if (options.hosts.empty() && options.text.empty()) throw UsageError("which FILE is to be counted?");
     options.hosts.empty() ? count_in_this_process(options) : run_task(options);
     return int{success};
   });

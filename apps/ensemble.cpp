@@ -175,7 +175,7 @@ EnsembleRun run_of(const Flags& flags) {
           .method_settings = method_settings(flags.options),
           .vote = flags.vote,
           .weights = flags.options.weights,
-          .seed = static_cast<std::int64_t>(flags.options.seed),
+          .seed = flags.options.seed,
           .loaded = flags.saved,
           .epochs = flags.epochs,
           .batch_size = flags.batch_size,

@@ -1,6 +1,7 @@
 #include "schema/json.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -19,6 +20,8 @@ std::vector<double> doubles_of(const nlohmann::ordered_json& array) {
 
 JsonValue value_of(const nlohmann::ordered_json& json) {
   if (json.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX)
+    return json.get<std::uint64_t>();
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();

@@ -9,8 +9,9 @@
 
 namespace actorflow {
 
-using JsonValue = std::variant<double, std::int64_t, std::string, std::vector<std::int64_t>,
-                               std::vector<double>, std::vector<std::string>>;
+// An integer is a std::uint64_t only if it is greater than any std::int64_t.
+using JsonValue = std::variant<double, std::int64_t, std::uint64_t, std::string,
+                               std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>>;
 using JsonMembers = std::vector<std::pair<std::string, JsonValue>>;
 
 // An indented object with these members, in their order, and a final newline. A number that JSON lacks

@@ -52,10 +52,10 @@ void expect_same(const std::string& folder, const std::map<std::string, Tensor>&
        vote_tensors(EnsembleState{.options = state.options, .networks = {}, .vote = state.vote})) {
     const auto found = saved.find(name);
     if (found == saved.end() || !identical(found->second, own))
-      throw Error(Code::failed_precondition,
-                  fmt::format("{} is of another ensemble: its {} is {}, and this one's {}", folder, name,
-                              found == saved.end() ? "missing" : text_of(name, found->second),
-                              text_of(name, own)));
+      throw Error(
+          Code::failed_precondition,
+          fmt::format("{} is of another ensemble: expected '{}' to be {}, got {}", folder, name,
+                      text_of(name, own), found == saved.end() ? "none" : text_of(name, found->second)));
   }
 }
 

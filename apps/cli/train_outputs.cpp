@@ -61,7 +61,7 @@ RunDescription description(const TrainOptions& options, const TrainFlags& flags,
           .batch_size = options.batch_size,
           .train_steps = options.train_steps,
           .epochs = epochs_of_steps(options.train_steps, data.train_count, options, workers),
-          .seed = static_cast<std::int64_t>(options.seed),
+          .seed = options.seed,
           .flags = flags.arguments()};
 }
 

@@ -37,16 +37,19 @@ void add_job_command(CLI::App& app, Command& command) {
       "job", "Run a program of map/reduce jobs: job word_count --input books --output counts");
   job->prefix_command();
   job->set_help_flag();  // --help is the program's
+  job->footer("The programs explain themselves: actorflow job word_count --help");
   job->callback([job, &command] {
     command = [arguments = job->remaining()] { return run_program_of_jobs(arguments); };
   });
 }
 
 void add_ensemble_command(CLI::App& app, Command& command) {
-  CLI::App* ensemble = app.add_subcommand(
-      "ensemble", "Train an ensemble: ensemble digits --members 8 --report FILE; ensemble --help");
+  CLI::App* ensemble =
+      app.add_subcommand("ensemble", "Train an ensemble: ensemble digits --members 8 --report FILE");
   ensemble->prefix_command();
   ensemble->set_help_flag();
+  ensemble->footer(
+      "actorflow ensemble --help explains it all, actorflow ensemble digits --help each parameter.");
   ensemble->callback([ensemble, &command] {
     command = [arguments = ensemble->remaining()] {
       std::vector<std::string> program{"ensemble"};

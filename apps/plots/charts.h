@@ -58,7 +58,7 @@ ConfusionMatrix confusion_matrix(std::string title, std::vector<std::string> cla
 
 struct CaptionedImage {
   Tensor image;  // uint8, or float32 from 0 to 1: [height, width] or [height, width, 1 to 4]
-  std::string caption;
+  std::string caption;  // may have several lines
 };
 // Images of any size, in rows.
 struct ImageGrid {

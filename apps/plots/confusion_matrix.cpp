@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -9,8 +10,8 @@
 namespace actorflow {
 namespace {
 
-constexpr double cell = 46, left = 130, top = 90;
-constexpr std::size_t label_characters = 12;
+constexpr double cell = 46, left = 130;
+constexpr std::size_t label_characters = 12, fit_into_a_cell = 6;
 
 // From white to the blue of the first series.
 std::string shade(double share) {
@@ -32,18 +33,23 @@ void draw_row(Svg& svg, const std::vector<std::int64_t>& counts, double y) {
   }
 }
 
+bool too_wide_for_a_cell(const std::string& label) { return shortened(label, fit_into_a_cell) != label; }
+
 }  // namespace
 
 std::string to_svg(const ConfusionMatrix& matrix) {
   const double size = cell * static_cast<double>(matrix.classes.size());
+  const bool upwards = std::ranges::any_of(matrix.classes, too_wide_for_a_cell);
+  const double top = upwards ? 160 : 90;
   Svg svg(left + size + 30, top + size + 30, matrix.title);
   svg.text({20, 28}, matrix.title, {.size = 17, .bold = true});
-  svg.text({left + size / 2, top - 30}, "predicted", {.anchor = Anchor::middle});
+  svg.text({left + size / 2, 60}, "predicted", {.anchor = Anchor::middle});
   svg.text({24, top + size / 2}, "true", {.anchor = Anchor::middle, .upwards = true});
   for (std::size_t i = 0; i < matrix.classes.size(); ++i) {
     const double middle = cell * (static_cast<double>(i) + 0.5);
     const std::string label = shortened(matrix.classes[i], label_characters);
-    svg.text({left + middle, top - 8}, shortened(label, 6), {.size = 12, .anchor = Anchor::middle});
+    svg.text({left + middle + (upwards ? 4 : 0), top - 8}, label,
+             {.size = 12, .anchor = upwards ? Anchor::start : Anchor::middle, .upwards = upwards});
     svg.text({left - 8, top + middle + 4}, label, {.size = 12, .anchor = Anchor::end});
     draw_row(svg, matrix.counts[i], top + cell * static_cast<double>(i));
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
+#include <string_view>
 #include <vector>
 
 #include "apps/plots/charts.h"
@@ -11,7 +13,7 @@
 namespace actorflow {
 namespace {
 
-constexpr double tile = 84, gap = 14, caption = 24, top = 50;
+constexpr double tile = 84, gap = 14, line_height = 15, top = 50;
 constexpr std::size_t caption_characters = 14;
 
 std::vector<std::uint8_t> bytes_of(const Tensor& image) {
@@ -48,6 +50,21 @@ Box box_of(const Shape& shape, PlotPoint corner) {
           height * scale};
 }
 
+int lines_of(const std::string& caption) {
+  return 1 + static_cast<int>(std::ranges::count(caption, '\n'));
+}
+
+// Below the tile with that corner.
+void draw_caption(Svg& svg, PlotPoint corner, std::string_view caption) {
+  double y = corner.y + tile + 2 + line_height;
+  for (const auto line : std::views::split(caption, '\n')) {
+    svg.text({corner.x + tile / 2, y},
+             shortened(std::string_view(line.begin(), line.end()), caption_characters),
+             {.size = 12, .anchor = Anchor::middle});
+    y += line_height;
+  }
+}
+
 }  // namespace
 
 std::string to_svg(const ImageGrid& grid) {
@@ -58,16 +75,18 @@ std::string to_svg(const ImageGrid& grid) {
   const std::size_t rows = (count + columns - 1) / columns;
   const double width = gap + (tile + gap) * static_cast<double>(std::clamp(
                                                 count, std::min<std::size_t>(columns, 5), columns));
-  Svg svg(width, top + (tile + caption + gap) * static_cast<double>(rows) + gap, grid.title);
+  int lines = 1;
+  for (const auto& image : grid.images) lines = std::max(lines, lines_of(image.caption));
+  const double row_height = tile + line_height * lines + 9 + gap;
+  Svg svg(width, top + row_height * static_cast<double>(rows) + gap, grid.title);
   svg.text({gap, 28}, grid.title, {.size = 17, .bold = true});
   for (std::size_t i = 0; i < count; ++i) {
     const PlotPoint corner{gap + (tile + gap) * static_cast<double>(i % columns),
-                           top + (tile + caption + gap) * static_cast<double>(i / columns)};
+                           top + row_height * static_cast<double>(i / columns)};
     const auto& [image, text] = grid.images[i];
     const std::string png = png_of(image);
     svg.image(box_of(image.shape(), corner), png);
-    svg.text({corner.x + tile / 2, corner.y + tile + 17}, shortened(text, caption_characters),
-             {.size = 12, .anchor = Anchor::middle});
+    draw_caption(svg, corner, text);
   }
   return std::move(svg).finish();
 }

@@ -136,8 +136,9 @@ void Svg::image(const Box& box, std::string_view png) {
 std::string Svg::finish() && { return std::move(text_) + "</svg>\n"; }
 
 std::string_view series_colour(std::size_t number) {
-  static constexpr std::array<std::string_view, 7> colours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                                              "#e69f00", "#56b4e9", "#666666"};
+  static constexpr std::array<std::string_view, 10> colours = {
+      "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
+      "#56b4e9", "#666666", "#8c510a", "#999933", "#222222"};
   return colours[number % colours.size()];
 }
 

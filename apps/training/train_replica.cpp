@@ -1,6 +1,7 @@
 #include "apps/training/train_replica.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
@@ -195,6 +196,7 @@ void ClassifierProgram::finish(Session& session) {
   const auto values = session.run({variables.begin(), variables.end()});
   for (std::size_t i = 0; i < values.size(); ++i) weights[variables[i].name()] = values[i];
   const Tensor staleness = session.run(staleness_);
+  if (progress_) spdlog::info("measures the accuracy on the test {}", data_.noun);
   const Score score = score_on(session, model_, data_.test_batches());
   report = {.test_accuracy = score.accuracy,
             .test_loss = score.loss,

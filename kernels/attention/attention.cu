@@ -30,6 +30,20 @@ void expect_attention(const InferContext& c, int first) {
                                 " and " + c.input(first + 2).to_string());
 }
 
+// Of the gradient's inputs: those that are like the query, and those that lack its last dimension.
+void expect_attention_results(const InferContext& c) {
+  const Shape& query = c.input(1).shape;
+  if (!query.has_rank()) return;
+  const Shape rows({query[0], query[1], query[2]});
+  const auto expect = [&c](int i, const Shape& shape) {
+    if (!c.input(i).shape.compatible_with(shape))
+      c.fail("input " + std::to_string(i) + " of shape " + shape.to_string(), c.input(i).to_string());
+  };
+  expect(0, query);
+  expect(4, query);
+  for (int i = 5; i < c.inputs(); ++i) expect(i, rows);
+}
+
 void infer_attention(InferContext& c) {
   expect_precision(c);
   expect_dtype_in<FloatingTypes>(c, 0);
@@ -46,6 +60,7 @@ void infer_attention_grad(InferContext& c) {
   expect_dtype_in<FloatingTypes>(c, 0);
   c.expect_same_dtype();
   expect_attention(c, 1);
+  expect_attention_results(c);
   for (int i = 1; i <= 3; ++i) c.add_output(c.input(0).dtype, c.input(i).shape);
 }
 

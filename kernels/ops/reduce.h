@@ -5,8 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
-#include <type_traits>
 
 #include "kernels/core/kernel.h"
 #include "kernels/loops/reduce_run.h"

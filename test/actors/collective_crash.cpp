@@ -1,6 +1,4 @@
-// A crash in the arithmetic of a collective operation. A suite of its own: the copy of the process that
-// crashes must be made before anything has started threads, or has installed the handlers that report
-// crashes.
+// A crash in the arithmetic of a collective operation.
 #include <sys/mman.h>
 
 #include <boost/test/unit_test.hpp>
@@ -30,12 +28,16 @@ class Nowhere final : public Allocator {
 
 BOOST_AUTO_TEST_SUITE(collective_crash)
 
+// What the next case runs in a process of its own.
+BOOST_AUTO_TEST_CASE(child) {
+  if (!test::is_child()) return;
+  Nowhere nowhere;
+  const Tensor values = Tensor::allocate(DType::float32, {1000}, nowhere);
+  Ranks(1).run([&](Communicator& world) { world.all_reduce(values, {.prescale = 2}); });
+}
+
 BOOST_AUTO_TEST_CASE(a_crash_in_its_arithmetic_names_operation_and_task) {
-  const test::Death death = test::death_of([] {
-    Nowhere nowhere;
-    const Tensor values = Tensor::allocate(DType::float32, {1000}, nowhere);
-    Ranks(1).run([&](Communicator& world) { world.all_reduce(values, {.prescale = 2}); });
-  });
+  const test::Death death = test::death_of_case("collective_crash/child");
   BOOST_TEST(death.signal == SIGSEGV);
   const std::string named = "computed the collective operation all_reduce float32[1000]";
   BOOST_TEST(death.said.find(named) != std::string::npos, death.said);

@@ -9,6 +9,7 @@
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 #include "test/support/sanitized.h"
+#include "test/support/scoped_environment.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -53,9 +54,8 @@ BOOST_AUTO_TEST_CASE(child) {
 }
 
 BOOST_AUTO_TEST_CASE(in_a_kernel_of_a_step_node_op_and_task_are_named) {
-  setenv(is_child, "1", 1);
+  const ScopedEnvironment child(is_child, "1");
   Process process({"test_apps", "--run_test=crash/child", "--catch_system_errors=no"});
-  unsetenv(is_child);
   BOOST_TEST(process.wait() == 128 + SIGSEGV);
   check_says(process, "crashed by SIGSEGV");
   check_says(process, "node 'Exp' (Exp) on /job:local/replica:0/task:1/device:CPU:0");

@@ -312,7 +312,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
   expect({"digits", "--report", folder.file("missing/report.json")},
          "--report: the report cannot be written to '" + folder.file("missing/report.json"));
   for (const std::string& data : {"cifar10"s, folder.path(), folder.file("missing")})
-    expect({"cifar10", "--data", data}, "tar xzf cifar-10-binary.tar.gz makes cifar-10-batches-bin");
+    expect({"cifar10", "--data", data}, "tar xzf cifar-10-binary.tar.gz' makes cifar-10-batches-bin");
   expect({"mumps"}, "there is no job 'mumps': expected one of cifar10, digits, iris, mnist");
 }
 

@@ -1,8 +1,14 @@
 #include "apps/training/reports/meter.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
 
-using actorflow::Meter, actorflow::steady_clock;
+#include "apps/training/reports/progress.h"
+
+using actorflow::Meter, actorflow::Progress, actorflow::steady_clock;
 
 BOOST_AUTO_TEST_SUITE(meter)
 
@@ -29,6 +35,22 @@ BOOST_AUTO_TEST_CASE(speed_counts_every_replica_since_the_start) {
   BOOST_TEST(meter.examples_per_second() * meter.seconds() == 100.0 * 128,
              boost::test_tools::tolerance(1e-9));
   BOOST_TEST(meter.seconds_left() == 2 * meter.seconds(), boost::test_tools::tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_CASE(the_last_step_is_shown_once) {
+  Meter meter(steady_clock(), 0, 1, 64);
+  meter.record(1, 0.5, 1);
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* const out = open_memstream(&text, &size);
+  Progress progress(out);
+  progress.update(meter);
+  progress.finish(meter);
+  std::fclose(out);
+  const std::string shown(text, size);
+  std::free(text);
+  BOOST_TEST(shown.starts_with("step 1/1  loss 0.5000"), shown);
+  BOOST_TEST(std::ranges::count(shown, '\n') == 1, shown);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,6 +3,7 @@
 
 #include "test/apps/support/ports.h"
 #include "test/apps/support/trainers.h"
+#include "test/support/scoped_environment.h"
 
 using namespace actorflow::test;
 
@@ -80,11 +81,10 @@ BOOST_AUTO_TEST_CASE(servers_and_remote_sessions_take_the_folder_from_the_enviro
   Process keygen({"actorflow", "keygen", "--cluster", cluster, "--output", path()});
   BOOST_TEST(keygen.wait() == 0, keygen.output());
   BOOST_TEST(contains(keygen.output(), "kept " + path() + "/ca.crt"), keygen.output());
-  setenv("ACTORFLOW_CREDENTIALS", path().c_str(), 1);
+  const ScopedEnvironment credentials("ACTORFLOW_CREDENTIALS", path());
   Process first({"actorflow", "server", "--cluster", cluster, "--job", "local", "--task", "0"});
   Process second({"actorflow", "server", "--cluster", cluster, "--job", "local", "--task", "1"});
   Process equations({"equations", "--target", "actorflow://" + addresses[0]});
-  unsetenv("ACTORFLOW_CREDENTIALS");
   BOOST_TEST(equations.wait() == 0);
   BOOST_TEST(equations.output() == "238\n");
 }

@@ -1,11 +1,14 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <regex>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/plots/axis.h"
 #include "apps/plots/charts.h"
+#include "apps/plots/svg.h"
 #include "apps/plots/utf8.h"
 #include "dataflow/values/error.h"
 #include "test/support/folder.h"
@@ -142,6 +145,27 @@ BOOST_AUTO_TEST_CASE(a_confusion_matrix_counts_pairs) {
   BOOST_CHECK_THROW(confusion_matrix("", {"0"}, {0}, {}), Error);
   BOOST_CHECK_THROW(confusion_matrix("", {"0"}, {0}, {1}), Error);
   BOOST_CHECK_THROW(confusion_matrix("", {"0"}, {-1}, {0}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(labels_that_are_too_wide_for_a_column_stand_upright_and_whole) {
+  const std::string wide = to_svg(ConfusionMatrix{"", {"automobile", "cat"}, {{1, 0}, {0, 1}}});
+  BOOST_TEST(count_of(wide, ">automobile<") == 2u);
+  BOOST_TEST(count_of(wide, "rotate") == 3u);  // two labels, and the axis of the rows
+  BOOST_TEST(count_of(to_svg(ConfusionMatrix{"", {"cat"}, {{1}}}), "rotate") == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_caption_may_have_lines) {
+  const Tensor image = Tensor::zeros(DType::uint8, {2, 2});
+  const std::string svg = to_svg(ImageGrid{"", {{image, "automobile\nnot airplane"}}});
+  expect_picture(svg);
+  for (const char* line : {">automobile<", ">not airplane<"})
+    BOOST_TEST(count_of(svg, line) == 1u, line);
+}
+
+BOOST_AUTO_TEST_CASE(every_member_of_an_ensemble_of_eight_has_a_colour_of_its_own) {
+  std::set<std::string_view> colours;
+  for (std::size_t i = 0; i < 8; ++i) colours.insert(series_colour(i));
+  BOOST_TEST(colours.size() == 8u);
 }
 
 BOOST_AUTO_TEST_CASE(lines_of_text_stand_beside_their_captions) {

@@ -15,6 +15,7 @@
 #include "test/support/folder.h"
 #include "test/support/hang_limit.h"
 #include "test/support/sanitized.h"
+#include "test/support/scoped_environment.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;
@@ -36,23 +37,6 @@ boost::test_tools::assertion_result can_mount(boost::unit_test::test_unit_id) {
   result.message() << "file systems cannot be mounted here: " << process.output();
   return result;
 }
-
-// Variables of the environment for the processes that are started meanwhile.
-class Variables {
- public:
-  explicit Variables(std::vector<std::pair<std::string, std::string>> variables)
-      : variables_(std::move(variables)) {
-    for (const auto& [name, value] : variables_) setenv(name.c_str(), value.c_str(), 1);
-  }
-  ~Variables() {
-    for (const auto& [name, value] : variables_) unsetenv(name.c_str());
-  }
-  Variables(const Variables&) = delete;
-  Variables& operator=(const Variables&) = delete;
-
- private:
-  const std::vector<std::pair<std::string, std::string>> variables_;
-};
 
 // Writes until there is no room left.
 void fill_disk(const std::string& path) {
@@ -266,7 +250,8 @@ BOOST_AUTO_TEST_CASE(allocations_that_fail_now_and_then_change_no_bit_of_a_synch
   const std::string steps = "--train_steps=3000", hidden = "--hidden=32";
   test::SupervisedJob job({"--sync_replicas", hidden, steps}, nullptr, 200);
   {
-    const Variables scarce({{"LD_PRELOAD", ACTORFLOW_SCARCE_MEMORY}, {"SCARCE_MEMORY_EVERY", "200000"}});
+    const test::ScopedEnvironment library("LD_PRELOAD", ACTORFLOW_SCARCE_MEMORY);
+    const test::ScopedEnvironment scarce("SCARCE_MEMORY_EVERY", "200000");
     job.start_all();
   }
   job.expect_success();

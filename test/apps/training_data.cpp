@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(tables_that_teach_nothing_are_refused) {
   for (const char* nowhere : {"nowhere", "nowhere.csv", "nowhere.txt"})
     expect_error(Code::not_found, {nowhere, "*.csv", "nothing is there", "name one"},
                  [nowhere] { load_data(nowhere); });
-  expect_error(Code::not_found, {"cifar-10-binary.tar.gz makes"}, [] { load_data("nowhere"); });
+  expect_error(Code::not_found, {"cifar-10-binary.tar.gz' makes"}, [] { load_data("nowhere"); });
 }
 
 BOOST_AUTO_TEST_CASE(images_are_the_same_from_record_files) {

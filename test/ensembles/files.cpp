@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_folder_of_another_ensemble_is_refused_and_changes_nothing
   options.passthrough = false;
   Ensemble blind = trained(options);
   const Tensor before = blind.predict_proba(x);
-  BOOST_CHECK_EXCEPTION(blind.load(seeing.path()), Error, says("its passthrough is 1"));
+  BOOST_CHECK_EXCEPTION(blind.load(seeing.path()), Error, says("expected 'passthrough' to be 0, got 1"));
   BOOST_TEST(identical(blind.predict_proba(x), before));
   const Model of_two = model_of_two_inputs(3);
   Ensemble pair = ensemble(of_two, {.members = 2}), single = untrained({.members = 2});
@@ -154,10 +154,10 @@ BOOST_AUTO_TEST_CASE(a_folder_of_another_ensemble_is_refused) {
   trained({.members = 2}).save(folder.path());
   Ensemble three = untrained({.members = 3});
   std::string error = error_of([&] { three.load(folder.path()); });
-  BOOST_TEST(error.find("its members is 2, and this one's 3") != std::string::npos, error);
+  BOOST_TEST(error.find("expected 'members' to be 3, got 2") != std::string::npos, error);
   Ensemble hard = untrained({.members = 2, .vote = Vote::hard});
   error = error_of([&] { hard.load(folder.path()); });
-  BOOST_TEST(error.find("of another ensemble: its vote") != std::string::npos, error);
+  BOOST_TEST(error.find("of another ensemble: expected 'vote' to be") != std::string::npos, error);
   Ensemble two = untrained({.members = 2});
   const std::string nothing = folder.file("nothing"), of_vote = folder.file("vote");
   BOOST_CHECK_EXCEPTION(two.load(nothing), Error, says("there is no folder '" + nothing + "'"));

@@ -2,8 +2,12 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "dataflow/graph/gradient.h"
+#include "kernels/core/kernel.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/names.h"
@@ -80,6 +84,23 @@ BOOST_AUTO_TEST_CASE(batches_that_do_not_fit_are_named) {
                         [](const Error& e) { return names(e, "two or more"); });
   BOOST_TEST(batch_matmul(of({Shape::unknown, 3, 4}), of({4, 5})).type().to_string() ==
              "float32[?,3,5]");
+}
+
+// A graph that another program made may hold the gradient with any inputs.
+BOOST_AUTO_TEST_CASE(the_gradient_of_attention_names_the_input_that_does_not_fit) {
+  Graph graph;
+  const auto of = [&](const Shape& shape) { return graph.placeholder(DType::float32, shape); };
+  const Output query = of({2, 5, 3, 4}), key = of({2, 7, 3, 4}), rows = of({2, 5, 3});
+  const std::vector<Output> fitting{query, query, key, key, query, rows, rows};
+  const OpDef& op = builtin_ops().def("DotProductAttentionGrad");
+  graph.add(op, fitting);
+  for (const auto& [input, shape] : {std::pair(0, Shape{2, 6, 3, 4}), std::pair(4, Shape{2, 5, 3, 9}),
+                                     std::pair(5, Shape{2, 5, 3, 4}), std::pair(6, Shape{2, 5, 1})}) {
+    std::vector<Output> inputs = fitting;
+    inputs[static_cast<std::size_t>(input)] = of(shape);
+    const std::string text = "input " + std::to_string(input) + " of shape ";
+    BOOST_CHECK_EXCEPTION(graph.add(op, inputs), Error, [&](const Error& e) { return names(e, text); });
+  }
 }
 
 BOOST_AUTO_TEST_CASE(gelu_keeps_its_limits) {

@@ -14,6 +14,7 @@ BOOST_AUTO_TEST_SUITE(json)
 BOOST_AUTO_TEST_CASE(members_come_back_as_they_were) {
   const JsonMembers members{{"number", 1.5},
                             {"count", std::int64_t{7}},
+                            {"largest", std::numeric_limits<std::uint64_t>::max()},
                             {"text", std::string("Grüße, \"世界\"\n")},
                             {"counts", std::vector<std::int64_t>{1, 2}},
                             {"numbers", std::vector<double>{0.5, -1e300}},

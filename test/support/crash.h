@@ -8,6 +8,7 @@
 
 #include <array>
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <functional>
 #include <string>
 
@@ -48,5 +49,16 @@ inline Death death_of(const std::function<void()>& body) {
   if (WIFEXITED(status)) death.status = WEXITSTATUS(status);
   return death;
 }
+
+// Runs a test case of this program in a process of its own, which may start threads whatever ran here
+// before. The case finds the variable ACTORFLOW_TEST_CHILD in its environment.
+inline Death death_of_case(const std::string& test_case) {
+  return death_of([&test_case] {
+    setenv("ACTORFLOW_TEST_CHILD", "1", 1);
+    const std::string selection = "--run_test=" + test_case;
+    execl("/proc/self/exe", "test", selection.c_str(), "--catch_system_errors=no", nullptr);
+  });
+}
+inline bool is_child() { return std::getenv("ACTORFLOW_TEST_CHILD") != nullptr; }
 
 }  // namespace actorflow::test

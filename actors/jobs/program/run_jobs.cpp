@@ -111,6 +111,7 @@ int run_jobs(int argc, const char* const* argv, const JobTable& jobs) {
   // Standard output is the job's.
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>(who, std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
+  spdlog::set_pattern("%H:%M:%S %^%l%$ %v");
   try {
     JobFlags flags = parse_job_flags(app, {argv + 1, argv + argc}, jobs);
     if (!flags.job.empty()) who = flags.job;

@@ -114,8 +114,8 @@ ImageData load_parts(const std::string& folder) {
 }  // namespace
 
 std::string how_to_get_cifar10() {
-  return "curl -LO https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz && tar xzf "
-         "cifar-10-binary.tar.gz makes cifar-10-batches-bin";
+  return "'curl -LO https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz && tar xzf "
+         "cifar-10-binary.tar.gz' makes cifar-10-batches-bin";
 }
 
 ImageData load_images(const std::string& folder) {

@@ -26,7 +26,7 @@ LabelledData load_data(const std::string& path, std::int64_t block) {
       Code::not_found,
       fmt::format("{}: expected a folder of images, a table *.csv or a text *.txt, {}; {}name one", path,
                   is_there ? "got another file" : "but nothing is there",
-                  may_be_cifar10 ? "of CIFAR-10, " + how_to_get_cifar10() + "; " : ""));
+                  may_be_cifar10 ? "for CIFAR-10, " + how_to_get_cifar10() + "; " : ""));
 }
 
 LabelledData load_data_of_flags(const std::string& path, const std::string& flags, std::int64_t block) {

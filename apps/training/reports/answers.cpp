@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "actors/input/rows.h"
@@ -22,8 +23,9 @@ std::string name_of(const LabelledData& data, std::int64_t label) {
   return place < data.class_names.size() ? data.class_names[place] : std::to_string(label);
 }
 
-std::string caption_of(const LabelledData& data, std::int64_t label, std::int64_t predicted) {
-  return fmt::format("{}, not {}", name_of(data, label), name_of(data, predicted));
+std::string caption_of(const LabelledData& data, std::int64_t label, std::int64_t predicted,
+                       std::string_view separator = ", ") {
+  return fmt::format("{}{}not {}", name_of(data, label), separator, name_of(data, predicted));
 }
 
 // The numbers of an example.
@@ -52,11 +54,10 @@ void add_examples(Answers& answers, const LabelledData& data, const Tuple& batch
     if (answers.wrong.size() + answers.wrong_texts.size() >= most_mistakes) return;
     if (labels[row] == classes[row]) continue;
     const Tensor example = row_of(batch, static_cast<std::int64_t>(row))[0];
-    const std::string caption = caption_of(data, labels[row], classes[row]);
     if (are_images(data.types))
-      answers.wrong.push_back({example, caption});
+      answers.wrong.push_back({example, caption_of(data, labels[row], classes[row], "\n")});
     else
-      answers.wrong_texts.push_back({numbers_of(example), caption});
+      answers.wrong_texts.push_back({numbers_of(example), caption_of(data, labels[row], classes[row])});
   }
 }
 

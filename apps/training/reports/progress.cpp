@@ -21,13 +21,14 @@ void Progress::update(const Meter& meter) {
 
 void Progress::finish(const Meter& meter) {
   if (!out_) return;
-  show(meter);
+  if (meter.step() != shown_step_) show(meter);
   if (live_) std::fputc('\n', out_);
   std::fflush(out_);
 }
 
 // Asynchronous workers may go some steps past the end.
 void Progress::show(const Meter& meter) {
+  shown_step_ = meter.step();
   const auto left = static_cast<int>(meter.seconds_left() + 0.5);
   const std::string line =
       fmt::format("step {}/{}  loss {:.4f}  accuracy {:.4f}  {:.0f} examples/s  {}:{:02} left",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 
 #include "apps/training/reports/meter.h"
@@ -17,7 +18,7 @@ class Progress {
 
   // Shows the meter if it is time for it.
   void update(const Meter& meter);
-  // Shows the final state.
+  // Shows the final state, unless that is what was shown last.
   void finish(const Meter& meter);
 
  private:
@@ -25,6 +26,7 @@ class Progress {
 
   std::FILE* out_;
   bool live_;
+  std::int64_t shown_step_ = -1;
   std::chrono::steady_clock::time_point next_;
 };
 

@@ -37,6 +37,12 @@ void each_field_of_run(Run& run, const Field& field) {
   field("flags", run.flags);
 }
 
+// A number that is written as a text of 16 hexadecimal digits.
+template <class Number>
+struct Hexadecimal {
+  Number& number;
+};
+
 // Calls `field` with the name and the value of each.
 template <class Report, class Field>
 void each_field(Report& report, const Field& field) {
@@ -53,17 +59,23 @@ void each_field(Report& report, const Field& field) {
   field("max_lead", report.max_lead);
   field("dropped_gradients", report.dropped_gradients);
   field("uneven_updates", report.uneven_updates);
-  field("weights_hash", report.weights_hash);
+  field("weights_hash", Hexadecimal{report.weights_hash});
 }
 
-JsonValue json_of(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+JsonValue json_of(const Hexadecimal<const std::uint64_t>& hash) {
+  return fmt::format("{:016x}", hash.number);
+}
 template <class Value>
 JsonValue json_of(const Value& value) {
   return value;
 }
 
-void read_from(const JsonValue& json, std::uint64_t& hash) {
-  hash = std::stoull(std::get<std::string>(json), nullptr, 16);
+void read_from(const JsonValue& json, Hexadecimal<std::uint64_t> hash) {
+  hash.number = std::stoull(std::get<std::string>(json), nullptr, 16);
+}
+void read_from(const JsonValue& json, std::uint64_t& seed) {
+  const auto* large = std::get_if<std::uint64_t>(&json);
+  seed = large ? *large : static_cast<std::uint64_t>(std::get<std::int64_t>(json));
 }
 void read_from(const JsonValue& json, std::vector<std::string>& texts) {
   const auto* numbers = std::get_if<std::vector<std::int64_t>>(&json);  // of an empty list, too
@@ -88,7 +100,7 @@ std::string to_json(const TrainReport& report) {
 TrainReport parse_report(const std::string& json) {
   const JsonMembers members = parse_json_object(json);
   TrainReport report;
-  each_field(report, [&members](const char* name, auto& value) {
+  each_field(report, [&members](const char* name, auto&& value) {
     const auto member = std::ranges::find(members, name, &JsonMembers::value_type::first);
     if (member == members.end())
       throw Error(Code::data_loss, fmt::format("a report without '{}'", name));

@@ -19,7 +19,7 @@ struct RunDescription {
   std::int64_t batch_size = 0;  // examples of one worker's step
   std::int64_t train_steps = 0;
   double epochs = 0;  // passes over the data in these steps
-  std::int64_t seed = 0;
+  std::uint64_t seed = 0;
   std::vector<std::string> flags;  // those that differ from their default
 
   bool operator==(const RunDescription&) const = default;

@@ -16,7 +16,7 @@ void save_curve(const std::string& folder, const LearningCurve& curve, const std
   for (const auto& point : curve.points())
     series.points.push_back({static_cast<double>(point.step), point.*value});
   save_plot(folder, what,
-            to_svg(LineChart{.title = what + " of the chief's batches",
+            to_svg(LineChart{.title = "Training " + what + " of the chief's batches",
                              .x_label = "global step",
                              .y_label = what,
                              .series = {std::move(series)}}));

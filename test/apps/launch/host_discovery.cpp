@@ -2,11 +2,11 @@
 
 #include <boost/test/unit_test.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 
 #include "test/apps/launch/support/launched.h"
 #include "test/support/says.h"
+#include "test/support/scoped_environment.h"
 
 namespace actorflow::test {
 namespace {
@@ -65,18 +65,16 @@ BOOST_FIXTURE_TEST_CASE(an_end_that_cannot_be_seen_is_no_success, Script) {
 
 BOOST_FIXTURE_TEST_CASE(what_a_run_leaves_behind_ends_with_it, Script) {
   const std::string mark = "discovery" + std::to_string(getpid());
-  setenv("ACTORFLOW_TEST_MARK", mark.c_str(), 1);
+  const ScopedEnvironment marked("ACTORFLOW_TEST_MARK", mark);
   discovery("sleep 1000 >/dev/null & echo node1").first(nothing.reading);
-  unsetenv("ACTORFLOW_TEST_MARK");
   expect_marked(mark, 0);
 }
 
 BOOST_FIXTURE_TEST_CASE(an_interrupt_ends_the_wait_and_the_script, Script) {
   write_all(nothing.writing, "x");
   const std::string mark = "interrupted" + std::to_string(getpid());
-  setenv("ACTORFLOW_TEST_MARK", mark.c_str(), 1);
+  const ScopedEnvironment marked("ACTORFLOW_TEST_MARK", mark);
   BOOST_TEST(discovery("exec sleep 1000").first(nothing.reading).empty());
-  unsetenv("ACTORFLOW_TEST_MARK");
   expect_marked(mark, 0);
 }
 

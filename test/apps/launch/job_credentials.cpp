@@ -5,10 +5,10 @@
 
 #include <boost/test/unit_test.hpp>
 #include <csignal>
-#include <cstdlib>
 
 #include "actors/strategies/distribution.h"
 #include "test/apps/launch/support/launched.h"
+#include "test/support/scoped_environment.h"
 
 namespace actorflow::test {
 namespace {
@@ -31,14 +31,6 @@ class NoWriting {
  private:
   sighandler_t handler_;
   rlimit before_{};
-};
-
-// While it lives, the environment names a folder of credentials.
-struct GivenCredentials {
-  GivenCredentials() { setenv("ACTORFLOW_CREDENTIALS", "keys", 1); }
-  GivenCredentials(const GivenCredentials&) = delete;
-  GivenCredentials& operator=(const GivenCredentials&) = delete;
-  ~GivenCredentials() { unsetenv("ACTORFLOW_CREDENTIALS"); }
 };
 
 Frame made_without_files(const std::vector<TaskName>& tasks) {
@@ -66,7 +58,7 @@ BOOST_AUTO_TEST_CASE(those_of_one_job_are_made_without_a_file) {
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_would_do_without_them_is_refused) {
-  const GivenCredentials given;
+  const ScopedEnvironment given("ACTORFLOW_CREDENTIALS", "keys");
   const auto is_explained = [](const Error& error) {
     expect(error.what(), "the program sets ServerOptions::insecure");
     expect(error.what(), "ACTORFLOW_CREDENTIALS names the credentials 'keys'; omit insecure");
