@@ -3,13 +3,16 @@
 // oneDNN fuses multiply-adds where the CPU can; ours do not, to give the same bits on every CPU. Where
 // arithmetic and not memory is the limit, the bars are lower by that; for gelu by more, because oneDNN's
 // erf is exact to 1e-7 and ours to some units in the last place, however small the result.
+#include <algorithm>
 #include <dnnl.hpp>
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "bench/harness.h"
 #include "kernels/core/kernel.h"
 #include "kernels/devices/onednn.h"
+#include "kernels/update/reproducible_sum.h"
 
 namespace actorflow::bench {
 namespace {
@@ -157,6 +160,32 @@ Measurement sum_uncached(bool quick) {
       elements, quick, [&] { ours(); }, [&] { [[maybe_unused]] volatile double kept = sum_plainly(x); });
 }
 
+Tensor reproducible_mean(const std::vector<Tensor>& tensors) {
+  ReproducibleSum sum;
+  for (const Tensor& tensor : tensors) sum.add(tensor, cpu_device());
+  return sum.mean({}, cpu_device());
+}
+
+// As a program does that has them all at once.
+void mean_plainly(const std::vector<Tensor>& tensors, std::span<float> mean) {
+  std::ranges::fill(mean, 0.0F);
+  for (const Tensor& tensor : tensors) {
+    const auto x = tensor.values<float>();
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += x[i];
+  }
+  for (float& value : mean) value /= static_cast<float>(tensors.size());
+}
+
+Measurement mean_of_16(bool quick) {
+  const std::int64_t elements = quick ? 1000 : uncached / 16;
+  std::vector<Tensor> tensors;
+  for (int i = 0; i < 16; ++i) tensors.push_back(numbers({elements}));
+  Tensor mean = numbers({elements});
+  return compare(
+      16 * elements, quick, [&] { reproducible_mean(tensors); },
+      [&] { mean_plainly(tensors, mean.mutable_values<float>()); });
+}
+
 }  // namespace
 
 std::vector<Benchmark> kernel_benchmarks() {
@@ -175,6 +204,8 @@ std::vector<Benchmark> kernel_benchmarks() {
       {"kernels/add_16KiB", "Gelem/s", plain, at_least(1), add_cached},
       {"kernels/add_64MiB", "Gelem/s", plain, at_least(0.95), add_uncached},
       {"kernels/sum_64MiB", "Gelem/s", plain, at_least(1), sum_uncached},
+      {"kernels/mean_of_16_in_any_order", "Gelem/s", "a plain loop, whose bits depend on the order",
+       at_least(0.1), mean_of_16},
   };
 }
 

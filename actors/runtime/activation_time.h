@@ -14,9 +14,13 @@ class ActivationTime {
   // What the network's thread may spend on one actor before it looks for messages again: about as long
   // as it takes for a part of a large tensor (schema/rpc/bulk_connection.h).
   static constexpr std::chrono::microseconds limit{100};
+  // The same where other threads want the cores: a worker that is woken there has to wait for its turn.
+  static constexpr std::chrono::microseconds limit_on_wanted_cores{1000};
 
-  // Whether the longest of the last activations was within the limit.
-  bool brief() const { return longest_ns_.load(std::memory_order_relaxed) <= limit_ns; }
+  // Whether the longest of the last activations was within the time.
+  bool within(std::chrono::nanoseconds time) const {
+    return longest_ns_.load(std::memory_order_relaxed) <= time.count();
+  }
   // Remembers the longest, and forgets it slowly: half of it after 44 shorter ones.
   void measured(std::chrono::nanoseconds time) {
     const auto before = longest_ns_.load(std::memory_order_relaxed);
@@ -25,10 +29,8 @@ class ActivationTime {
   }
 
  private:
-  static constexpr std::int64_t limit_ns = std::chrono::nanoseconds(limit).count();
-
   // Nothing is known of a new actor: it counts as long until some activations were short.
-  std::atomic<std::int64_t> longest_ns_{4 * limit_ns};
+  std::atomic<std::int64_t> longest_ns_{4 * std::chrono::nanoseconds(limit_on_wanted_cores).count()};
 };
 
 }  // namespace actorflow

@@ -20,8 +20,11 @@ class PoliteSearch {
     sched_yield();
     const auto before = now_;
     now_ = Clock::now();
-    return now_ - before <= turn_of_another;
+    others_ran_ = now_ - before > turn_of_another;
+    return !others_ran_;
   }
+  // Whether it has ended because another thread had the core.
+  bool others_ran() const { return others_ran_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -29,6 +32,7 @@ class PoliteSearch {
 
   Clock::time_point now_;
   const Clock::time_point end_;
+  bool others_ran_ = false;
 };
 
 }  // namespace actorflow

@@ -23,6 +23,8 @@ namespace {
 // How long a worker looks for work before it sleeps: longer than the gap between two kernels of a step.
 constexpr std::chrono::microseconds search_time{500};
 constexpr std::chrono::milliseconds rescue_interval{50};
+// For how long it is believed that others want the cores.
+constexpr std::chrono::milliseconds memory_of_others{100};
 
 caf::resumable* pop(ReadyQueue& queue, std::atomic<int>& size) {
   auto* first = queue.pop();
@@ -116,10 +118,22 @@ bool Scheduler::may_have(int index) const {
          (num_pieces_.load(std::memory_order_relaxed) > 0 && index < takers_of_pieces());
 }
 
-void Scheduler::search(int index) const {
+void Scheduler::search(int index) {
   PoliteSearch look(search_time);
   while (!may_have(index) && look.goes_on()) {
   }
+  if (look.others_ran()) saw_wanted_core();
+}
+
+void Scheduler::saw_wanted_core() {
+  cores_wanted_until_.store(std::chrono::steady_clock::now() + memory_of_others,
+                            std::memory_order_relaxed);
+}
+
+std::chrono::nanoseconds Scheduler::brief_limit() const {
+  const bool wanted =
+      std::chrono::steady_clock::now() < cores_wanted_until_.load(std::memory_order_relaxed);
+  return wanted ? ActivationTime::limit_on_wanted_cores : ActivationTime::limit;
 }
 
 caf::resumable* Scheduler::next(int index) {

@@ -6,6 +6,7 @@
 #include <caf/detail/thread_safe_actor_clock.hpp>
 #include <caf/execution_unit.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "actors/runtime/activation_time.h"
 #include "actors/runtime/ready_queue.h"
 
 namespace actorflow {
@@ -36,6 +38,8 @@ class TaskScheduler : public caf::scheduler::abstract_coordinator {
   virtual caf::execution_unit& piece_unit() = 0;
   // The number of workers that may compute beside computing client threads.
   virtual int helpers() const = 0;
+  // How long an actor may run on a thread that has other work, as the network's. Changes all the time.
+  virtual std::chrono::nanoseconds brief_limit() const { return ActivationTime::limit; }
   // False where time stands still while an actor runs: in a simulation.
   virtual bool in_real_time() const = 0;
   // Ends the task of the calling actor at once, as if killed, and logs the reason. Ends the process,
@@ -67,10 +71,13 @@ class Scheduler final : public TaskScheduler {
 
   int helpers() const override;
   bool in_real_time() const override { return true; }
+  std::chrono::nanoseconds brief_limit() const override;
   [[noreturn]] void end_task(const std::string& reason) override;
 
   // Call when a client's thread begins or stops computing.
   void client_computes(bool computes);
+  // Call when a thread that looked for work has seen that others want its core.
+  void saw_wanted_core();
   // A unit for a thread of others. Units are kept, because an actor may remember the one on which it
   // ran.
   std::unique_ptr<ThreadUnit> take_unit(Duty duty);
@@ -108,7 +115,7 @@ class Scheduler final : public TaskScheduler {
   caf::resumable* take(int index);
   bool may_have(int index) const;
   // Looks for an actor for a moment, while the core is not wanted by others.
-  void search(int index) const;
+  void search(int index);
   // How many workers, from the first on, take pieces.
   int takers_of_pieces() const;
   void wake_one(int workers);
@@ -118,6 +125,7 @@ class Scheduler final : public TaskScheduler {
 
   Unit actor_unit_, piece_unit_;
   std::atomic<int> clients_{0};
+  std::atomic<std::chrono::steady_clock::time_point> cores_wanted_until_{};
   std::atomic<int> num_actors_{0}, num_pieces_{0};  // in the queues, for a look without the mutex
   mutable std::mutex mutex_;
   ReadyQueue actors_, pieces_;  // guarded by mutex_, as are the states of workers

@@ -57,9 +57,14 @@ class MeasuredActor : public GuardedActor {
       caller_.store(here, std::memory_order_release);
       return here;
     }
-    if (time_.brief()) return ThreadUnit::current();
+    if (is_brief()) return ThreadUnit::current();
     auto* caller = caller_.load(std::memory_order_acquire);
     return caller ? &caller->when_idle() : nullptr;
+  }
+
+  bool is_brief() const {
+    return time_.within(ActivationTime::limit) ||
+           time_.within(TaskScheduler::of(home_system()).brief_limit());
   }
 
   ActivationTime time_;
@@ -81,7 +86,7 @@ class PinnedActor : public GuardedActor {
                                                       : ThreadUnit::current_for_compute();
     GuardedActor::enqueue(std::move(what), pinned);
   }
-  // Whether its next activations take no longer than ActivationTime::limit, as far as is known.
+  // Whether its next activations take no longer than TaskScheduler::brief_limit(), as far as is known.
   void set_brief(bool brief) { brief_.store(brief, std::memory_order_relaxed); }
   // For the actor itself, while it runs: to the unit of its thread.
   void pin() { unit_.store(ThreadUnit::current_for_compute(), std::memory_order_release); }

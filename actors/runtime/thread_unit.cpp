@@ -101,6 +101,7 @@ caf::resumable* ThreadUnit::search() {
     if (auto* piece = scheduler_.take_piece()) return piece;
     if (!look.goes_on()) break;
   }
+  if (look.others_ran()) scheduler_.saw_wanted_core();
   return nullptr;
 }
 

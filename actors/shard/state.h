@@ -143,7 +143,7 @@ AppliedUpdates::Replica& applied_of(const Node& node, ShardVariable& variable);
 // The gradient of a node's inputs, `input` beside the variable or (values, indices, values, indices,
 // ...) on the host, checked; none if it is not finite and the node skips it. Throw invalid_argument,
 // naming node and variable, if it does not fit the variable, and not_finite.
-std::optional<Gradient> counted_gradient(const Node& node, ShardVariable& variable, const Tensor& input,
+std::optional<Gradient> counted_gradient(const Node& node, ShardVariable& variable, Tensor input,
                                          const BadElements& bad);
 std::optional<Gradient> sparse_gradient(const ShardState& shard, const Node& node,
                                         ShardVariable& variable, std::span<const Tensor> inputs);

@@ -29,7 +29,7 @@ void announce(const ShardState& shard, const std::string& name, const ShardVaria
 
 // If it throws, it has changed nothing.
 void apply_gathered(const ShardState& shard, ShardVariable& variable) {
-  const auto all = variable.accumulator.gathered();
+  const auto all = variable.accumulator.gather(device_of(variable), shard.task->team);
   // With it the update makes a new value; a table of which it changes some rows is not copied for that.
   Tensor before;
   std::optional<GradientRows> rows_before;
@@ -64,18 +64,17 @@ StateResult accumulate(ShardState& shard, const StateCall& call, ShardVariable& 
   std::vector fresh{Tensor::scalar<bool>(true)};
   if (!accumulator.add(replica, in.contribution, std::move(in.gradient), std::move(in.learning_rate)))
     return std::vector{Tensor::scalar<bool>(false)};
-  const bool counted = accumulator.size() > waiting;
-  if (counted && accumulator.size() >= wanted) {
-    try {
-      apply_gathered(shard, variable);
+  if (accumulator.size() > waiting) try {
+      if (accumulator.size() >= wanted)
+        apply_gathered(shard, variable);
+      else if (wanted > Accumulator::most_kept)
+        accumulator.merge(device_of(variable), shard.task->team);
     } catch (...) {
       accumulator.withdraw(before);
       throw;
     }
-    announce(shard, variable_of(node), variable);
-  } else if (!counted && accumulator.global_step() > in.contribution.step) {
-    announce(shard, variable_of(node), variable);  // the step may have failed before the announcement
-  }
+  // Also for a repeated gradient: the step may have failed before the announcement.
+  if (accumulator.global_step() > in.contribution.step) announce(shard, variable_of(node), variable);
   return fresh;
 }
 
@@ -86,11 +85,11 @@ Contribution contribution_of(const Tensor& local_step, const Tensor& serial) {
 // Inputs: gradient, local step, serial and perhaps a learning rate.
 StateResult accumulate_dense(ShardState& shard, StateCall& call, const BadElements& bad) {
   ShardVariable& variable = shard.initialized(variable_of(*call.node));
-  const auto& inputs = call.inputs;
-  return accumulate(
-      shard, call, variable,
-      {contribution_of(inputs[1], inputs[2]), counted_gradient(*call.node, variable, inputs[0], bad),
-       inputs.size() > 3 ? inputs[3] : Tensor()});
+  auto& inputs = call.inputs;
+  return accumulate(shard, call, variable,
+                    {contribution_of(inputs[1], inputs[2]),
+                     counted_gradient(*call.node, variable, std::move(inputs[0]), bad),
+                     inputs.size() > 3 ? inputs[3] : Tensor()});
 }
 
 // Inputs: local step, serial, values and indices by turns, and perhaps a learning rate.

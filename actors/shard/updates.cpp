@@ -219,7 +219,7 @@ std::vector<BadElements> bad_elements(ShardState& shard, std::span<const Gradien
   return bad;
 }
 
-std::optional<Gradient> counted_gradient(const Node& node, ShardVariable& variable, const Tensor& input,
+std::optional<Gradient> counted_gradient(const Node& node, ShardVariable& variable, Tensor input,
                                          const BadElements& bad) {
   check_same_type(node, variable.state.value, input);
   if (!may_apply(node, variable, variable_of(node), bad.not_finite, input.elements())) return std::nullopt;

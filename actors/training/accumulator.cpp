@@ -1,7 +1,9 @@
 #include "actors/training/accumulator.h"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "actors/probes/point.h"
 #include "dataflow/values/check.h"
@@ -27,9 +29,11 @@ bool Accumulator::add(int replica, const Contribution& contribution, std::option
     stale_gradient.hit();
     return false;
   }
-  gradients_.push_back({replica, contribution, std::move(gradient), std::move(learning_rate)});
+  const bool is_finite = gradient.has_value();
+  gradients_.push_back(
+      {replica, contribution, std::move(gradient), std::move(learning_rate), is_finite});
   ++counts.counted;
-  counts.not_finite += !gradients_.back().gradient;
+  counts.not_finite += !is_finite;
   last = contribution;
   return true;
 }
@@ -38,7 +42,7 @@ void Accumulator::withdraw(const Contribution& before) noexcept {
   const Entry& newest = gradients_.back();
   auto& [counts, last] = replicas_[static_cast<std::size_t>(newest.replica)];
   --counts.counted;
-  counts.not_finite -= !newest.gradient;
+  counts.not_finite -= !newest.is_finite;
   last = before;
   gradients_.pop_back();
 }
@@ -53,21 +57,42 @@ bool Accumulator::has_counted(int replica, std::int64_t step) const {
   return place < replicas_.size() && replicas_[place].last.step >= step;
 }
 
-Accumulator::Gathered Accumulator::gathered() const {
+void Accumulator::merge(Device& device, Team* team) { merge(gradients_.back(), device, team); }
+
+void Accumulator::merge(Entry& entry, Device& device, Team* team) {
+  if (!entry.gradient || !entry.gradient->is_dense()) return;
+  sum_.add(entry.gradient->dense, device, team);
+  entry.gradient.reset();
+}
+
+Accumulator::Gathered Accumulator::gather(Device& device, Team* team) {
   ACTORFLOW_CHECK(!gradients_.empty(), "no gradient at step", global_step_);
-  std::vector<const Entry*> entries;
-  for (const auto& entry : gradients_) entries.push_back(&entry);
-  std::ranges::sort(entries, {},
-                    [](const Entry* entry) { return std::tuple(entry->replica, entry->contribution); });
+  Tensor last;
+  if (sum_.count() > 0) {
+    for (auto& entry : std::span(gradients_).first(gradients_.size() - 1)) merge(entry, device, team);
+    if (auto& newest = gradients_.back().gradient; newest && newest->is_dense())
+      last = std::exchange(newest, std::nullopt)->dense;
+  }
+  const auto entries = in_order();
   Gathered all{.gradients = {}, .learning_rate = entries.front()->learning_rate};
+  if (sum_.count() > 0) all.gradients.push_back(sum_.mean(std::move(last), device, team));
   for (const Entry* entry : entries)
     if (entry->gradient) all.gradients.push_back(*entry->gradient);
   return all;
 }
 
+std::vector<const Accumulator::Entry*> Accumulator::in_order() const {
+  std::vector<const Entry*> entries;
+  for (const auto& entry : gradients_) entries.push_back(&entry);
+  std::ranges::sort(entries, {},
+                    [](const Entry* entry) { return std::tuple(entry->replica, entry->contribution); });
+  return entries;
+}
+
 void Accumulator::advance() noexcept {
   for (const auto& entry : gradients_) global_step_ = std::max(global_step_, entry.contribution.step);
   gradients_.clear();
+  sum_ = {};
   ++global_step_;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/training/token_barrier.h"
+#include "kernels/update/reproducible_sum.h"
 #include "kernels/update/sparse_update.h"
 
 namespace actorflow {
@@ -21,8 +22,14 @@ struct GradientCounts {
 // A gradient counts only if it was computed at the accumulator's step or later; older ones are
 // dropped and counted. Follows TensorFlow's ConditionalAccumulator. Not thread-safe: it belongs to a
 // shard.
+//
+// The mean of a step has the same bits in whatever order its gradients come. Up to `most_kept` of them
+// are kept for that, and added in the order of replicas; where more are awaited, each is added to a sum
+// that no order changes, which takes longer, but no more memory for a thousand replicas than for five.
 class Accumulator {
  public:
+  static constexpr std::size_t most_kept = 4;
+
   // Adds a gradient; false if it is stale. A contribution counts once, also without a gradient, if that
   // was not finite.
   bool add(int replica, const Contribution& contribution, std::optional<Gradient> gradient,
@@ -35,16 +42,20 @@ class Accumulator {
   // The replica's last contribution that counted.
   Contribution last(int replica) { return this->replica(replica).last; }
   // Removes the gradient that was added last. `before`: the value of last() before it was added.
+  // REQUIRES: it was not merged since.
   void withdraw(const Contribution& before) noexcept;
+  // Adds the gradient that was added last, if it is dense, to the sum, and lets it go. Throws what
+  // ReproducibleSum::add() throws; nothing has changed then.
+  void merge(Device& device, Team* team);
 
   struct Gathered {
-    // The gradients in the order of replicas and contributions, so that their sum does not depend on the
-    // order of arrival.
+    // Those that were kept, in the order of replicas and contributions; or the mean of all.
     std::vector<Gradient> gradients;
-    Tensor learning_rate;  // of the first
+    Tensor learning_rate;  // of the first replica
   };
-  // REQUIRES: size() > 0.
-  Gathered gathered() const;
+  // What is to be applied. Takes the last gradient, which withdraw() may still remove. Throws what
+  // ReproducibleSum::mean() throws. REQUIRES: size() > 0.
+  Gathered gather(Device& device, Team* team);
   // Call when the gradients have been applied: moves the accumulator to the next step.
   void advance() noexcept;
   // The accumulator's global step: gradients of earlier steps are dropped.
@@ -61,10 +72,15 @@ class Accumulator {
     Contribution contribution;
     std::optional<Gradient> gradient;
     Tensor learning_rate;
+    bool is_finite;
   };
   Replica& replica(int index);
+  void merge(Entry& entry, Device& device, Team* team);
+  // By replica and contribution.
+  std::vector<const Entry*> in_order() const;
 
   std::vector<Entry> gradients_;
+  ReproducibleSum sum_;
   std::vector<Replica> replicas_;
   std::int64_t global_step_ = 0;
 };

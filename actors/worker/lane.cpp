@@ -82,7 +82,7 @@ void Lane::advance() {
     fire(next());
   }
   if (active_ && !interrupted_ && remaining_ == std::ssize(from_gpu_)) fetch_from_gpu();
-  if (brief_ && executable_->clock().now() - begin > ActivationTime::limit) set_brief(false);
+  if (brief_ && executable_->clock().now() - begin > brief_limit()) set_brief(false);
   if (active_ && remaining_ == 0) finish();
 }
 
@@ -264,7 +264,11 @@ void Lane::finish() {
 
 void Lane::look_at_costs() {
   constexpr unsigned one_in = 32;
-  if (++steps_ended_ % one_in == 2) set_brief(executable_->computes_within(ActivationTime::limit));
+  if (++steps_ended_ % one_in == 2) set_brief(executable_->computes_within(brief_limit()));
+}
+
+std::chrono::nanoseconds Lane::brief_limit() const {
+  return TaskScheduler::of(self_->home_system()).brief_limit();
 }
 
 void Lane::set_brief(bool brief) {

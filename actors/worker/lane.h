@@ -59,6 +59,7 @@ class Lane {
   void finish();
   // Now and then: whether the network's thread may run the lane.
   void look_at_costs();
+  std::chrono::nanoseconds brief_limit() const;
   void set_brief(bool brief);
 
   std::span<Tensor> inputs_of(const ExecutableNode& item);

@@ -23,10 +23,10 @@ constexpr std::int64_t staleness_buckets = 32;
 const OpDef& apply_gradient_op();
 // (gradient, local_step int64, serial int64[, learning_rate]) -> accepted bool: hands the gradient to
 // the variable's accumulator, which drops it if local_step is behind, and applies the mean of
-// `replicas_to_aggregate` gradients, summed in the order of the replicas. A replica's gradient of one
-// step and serial counts once. Attrs as apply_gradient, and replica, replicas_to_aggregate,
-// total_num_replicas, coordinator (the task that holds the barrier) and global_step (the variable that
-// the barrier counts).
+// `replicas_to_aggregate` gradients, whose bits do not depend on the order in which they come. A
+// replica's gradient of one step and serial counts once. Attrs as apply_gradient, and replica,
+// replicas_to_aggregate, total_num_replicas, coordinator (the task that holds the barrier) and
+// global_step (the variable that the barrier counts).
 const OpDef& accumulate_gradient_op();
 // (serial int64, values, indices, values, indices, ...[, learning_rate]) -> (): as ApplyGradient, for
 // the sum of row-sparse gradients: values [n, ...] of the variable's rows `indices` [n], int64.

@@ -88,23 +88,23 @@ BOOST_AUTO_TEST_SUITE(activation_time)
 
 BOOST_AUTO_TEST_CASE(a_new_actor_counts_as_long_until_it_was_brief_for_a_while) {
   ActivationTime time;
-  BOOST_TEST(!time.brief());
+  BOOST_TEST(!time.within(ActivationTime::limit));
   time.measured(1us);
-  BOOST_TEST(!time.brief());
-  for (int i = 0; i < 200; ++i) time.measured(1us);
-  BOOST_TEST(time.brief());
+  BOOST_TEST(!time.within(ActivationTime::limit));
+  for (int i = 0; i < 400; ++i) time.measured(1us);
+  BOOST_TEST(time.within(ActivationTime::limit));
 }
 
 BOOST_AUTO_TEST_CASE(one_long_activation_is_remembered_for_many_short_ones) {
   ActivationTime time;
-  for (int i = 0; i < 200; ++i) time.measured(1us);
+  for (int i = 0; i < 400; ++i) time.measured(1us);
   time.measured(2 * ActivationTime::limit);
   for (int i = 0; i < 30; ++i) {
-    BOOST_TEST(!time.brief());
+    BOOST_TEST(!time.within(ActivationTime::limit));
     time.measured(1us);
   }
-  for (int i = 0; i < 200; ++i) time.measured(1us);
-  BOOST_TEST(time.brief());
+  for (int i = 0; i < 400; ++i) time.measured(1us);
+  BOOST_TEST(time.within(ActivationTime::limit));
 }
 
 BOOST_AUTO_TEST_CASE(
@@ -115,6 +115,16 @@ BOOST_AUTO_TEST_CASE(
   light.runs(5ms);
   BOOST_TEST(!light.runs(0us));
   BOOST_TEST(light.comes_to_run());
+}
+
+BOOST_AUTO_TEST_CASE(more_is_brief_for_a_while_after_others_have_wanted_the_core) {
+  ThreadedRuntime runtime({.num_threads = 1});
+  Scheduler& scheduler = runtime.scheduler();
+  BOOST_TEST((scheduler.brief_limit() == ActivationTime::limit));
+  do {  // again if this thread did not run meanwhile
+    scheduler.saw_wanted_core();
+  } while (scheduler.brief_limit() != ActivationTime::limit_on_wanted_cores);
+  while (scheduler.brief_limit() != ActivationTime::limit) std::this_thread::yield();
 }
 
 // Not always: the client may not be waiting yet.

@@ -1,5 +1,9 @@
 // Synchronous training on real servers, step by step, held against values computed by hand.
+#include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
+#include <optional>
+#include <span>
 #include <thread>
 
 #include "actors/actorflow.h"
@@ -135,6 +139,21 @@ BOOST_AUTO_TEST_CASE(two_replicas_make_three_contributions_to_each_step) {
   BOOST_TEST(t[1].run(3) == 1);
   BOOST_TEST((t.run_both(0, 3) == Steps{2, 2}));
   BOOST_TEST(t.a() == -1.5F);
+}
+
+BOOST_AUTO_TEST_CASE(six_replicas_learn_the_same_bits_in_whatever_order_they_come) {
+  constexpr std::array gradients{0.1F, 3e5F, -7e-3F, 0.7F, -3e5F, 1e-6F};
+  std::array<std::size_t, 6> order{0, 1, 2, 3, 4, 5};
+  std::optional<float> expected;
+  for (int turn = 0; turn < 6; ++turn) {
+    Training t(6, {});
+    for (const std::size_t replica : order) t[replica].push_a_only(gradients[replica]);
+    if (!expected) expected = t.a();
+    BOOST_TEST(t.a() == *expected);
+    BOOST_TEST(t.a() == 1 - 0.5F / 6 * (0.8F - 7e-3F), boost::test_tools::tolerance(1e-5F));
+    std::ranges::rotate(order, order.begin() + 1);
+    std::ranges::reverse(std::span(order).first(3));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_replica_that_dies_amid_its_gradients_makes_them_again_but_they_count_once) {
