@@ -1,5 +1,6 @@
 #include "kernels/core/crash_report.h"
 
+#include <cxxabi.h>
 #include <execinfo.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -10,11 +11,15 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <string_view>
+#include <typeinfo>
 
 #include "dataflow/graph/graph.h"
+#include "dataflow/values/error.h"
 #include "kernels/core/computing.h"
 
 namespace actorflow {
@@ -146,6 +151,17 @@ void on_crash(int signal, siginfo_t* info, void*) {
   if (was_sent(*info)) raise(signal);
 }
 
+std::terminate_handler inherited = nullptr;
+
+// An Error that the main thread does not catch is the program's to mend, not ours: what it says is
+// printed, but no report.
+[[noreturn]] void on_terminate() {
+  const std::type_info* thrown = abi::__cxa_current_exception_type();
+  if (thrown && *thrown == typeid(Error) && gettid() == getpid()) signal(SIGABRT, SIG_DFL);
+  inherited();
+  std::abort();
+}
+
 void install(int signal) {
   struct sigaction present {};
   if (sigaction(signal, nullptr, &present) != 0) return;
@@ -182,6 +198,7 @@ void report_crashes() {
     backtrace(&frame, 1);
     use_signal_stack();  // mostly of main, and for good
     for (const int signal : crashes) install(signal);
+    inherited = std::set_terminate(on_terminate);
   });
 }
 

@@ -58,6 +58,15 @@ BOOST_AUTO_TEST_CASE(the_first_process_alone_prints_the_counters) {
                job[task].output());
 }
 
+BOOST_AUTO_TEST_CASE(processes_that_go_when_the_job_has_ended_do_not_count_as_lost) {
+  JobCluster job(4);
+  for (std::size_t task = 0; task < 4; ++task)
+    job.start(task, {.flags = {"--heartbeat_timeout_ms", "60000"}});
+  job.expect_success();
+  BOOST_TEST(job.coordinator().output().find("run again elsewhere") == std::string::npos,
+             job.coordinator().output());
+}
+
 // Which pack what they send each other.
 BOOST_AUTO_TEST_CASE(so_do_processes_of_several_machines) {
   JobCluster job(3);

@@ -3,6 +3,8 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
+#include <functional>
+#include <thread>
 
 #include "dataflow/graph/graph.h"
 #include "kernels/core/kernel.h"
@@ -126,6 +128,22 @@ BOOST_AUTO_TEST_CASE(what_was_computed_before_is_not_blamed) {
   });
   BOOST_TEST(death.signal == SIGSEGV);
   BOOST_TEST(says(death, "computed no node"), death.said);
+}
+
+BOOST_AUTO_TEST_CASE(an_error_that_main_does_not_catch_is_no_crash_to_report) {
+  const std::function<void()> fail = [] { throw invalid_argument("there is no file iris.csv"); };
+  const Death of_main = death_of([&] {
+    report_crashes();
+    [&fail]() noexcept { fail(); }();
+  });
+  BOOST_TEST(of_main.signal == SIGABRT);
+  BOOST_TEST(says(of_main, "there is no file iris.csv"), of_main.said);
+  BOOST_TEST(!says(of_main, "Please report"), of_main.said);
+  const Death of_another = death_of([&] {
+    report_crashes();
+    std::thread(fail).join();
+  });
+  BOOST_TEST(says(of_another, "Please report this text"), of_another.said);
 }
 
 BOOST_AUTO_TEST_CASE(a_handler_of_the_program_stays) {

@@ -211,8 +211,9 @@ void JobCoordinator::on_lost(const PeerLost& lost) {
   const auto position = static_cast<std::size_t>(lost.task);
   Task& task = tasks_[position];
   if (task.incarnation == 0 || !lost.concerns({lost.task, task.incarnation})) return;
-  spdlog::warn("{}: {}; its parts run again elsewhere", order_.mail->name_of(order_.mail->own()),
-               lost.reason.message);
+  if (!end_)  // a task that has been told of the end may go
+    spdlog::warn("{}: {}; its parts run again elsewhere", order_.mail->name_of(order_.mail->own()),
+                 lost.reason.message);
   lose(static_cast<int>(position));
   assign();
   reply_if_all_have_left();
