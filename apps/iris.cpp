@@ -41,7 +41,9 @@ Distribution strategy_of(const Flags& flags) {
 
 std::size_t number_of_worker(const Distribution& strategy) {
   const auto* workers = std::get_if<MultiWorkerMirrored>(&strategy);
-  return workers ? static_cast<std::size_t>(workers->server->name().index) : 0;
+  if (!workers) return 0;
+  return static_cast<std::size_t>(
+      TaskConfig::make(workers->server->cluster(), workers->server->name()).replica);
 }
 
 // As many of the flowers as this worker is to have, behind those of the workers before it.

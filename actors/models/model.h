@@ -52,8 +52,9 @@ struct FitOptions {
   bool shuffle = true;               // in each epoch anew; tensors only: a dataset has its own order
   // With `off`, which is for MultiWorkerMirrored, a step takes batch_size / replicas examples of each
   // replica's own data. A replica whose data end earlier joins: it makes the rest of the epoch's steps
-  // with gradients of 0, and the mean is still over all replicas (as hvd.join() of Horovod). So an
-  // example counts the same in every step. Metrics are weighted by examples. Validation is the chief's.
+  // with gradients of 0, and the mean is still over all replicas (as hvd.join() of Horovod), each of
+  // which takes the mean of its own examples: those of a short last batch count more. Metrics are
+  // weighted by examples. Validation is the chief's.
   AutoShardPolicy auto_shard_policy = AutoShardPolicy::data;
   int initial_epoch = 0;             // epochs that were run earlier
   std::int64_t steps_per_epoch = 0;  // 0: until the data end

@@ -40,8 +40,8 @@ struct ModelEngine {
   // The build functions make what is missing, in this process. Types are those of one example.
   void build(const std::vector<TensorType>& inputs);
   void build_testing(const std::vector<TensorType>& example);
-  // The example is one without the weight that the form adds. The step is there until the next
-  // compile().
+  // The example is one without the weight that the form adds. The step is there until the model is
+  // built anew, for compile() or set_trainable().
   TrainingStep& build_training(const std::vector<TensorType>& example, const StepForm& form);
   // The types of inputs and labels of an example. Throws invalid_argument if there are too many or few,
   // and for a weight that is no number.

@@ -54,16 +54,14 @@ void expect_trained(const ModelVariables& variables) {
                                "by get_layer(NAME).set_trainable(true)");
 }
 
-// A batch of one example. With weight 0 it changes nothing beside the batch that it is from, not even
-// what optimizers keep for the rows of an embedding.
+}  // namespace
+
 Tuple first_row(const Tuple& batch) {
   Tuple row = row_of(batch, 0);
   for (Tensor& tensor : row)
     tensor = tensor.reshaped(batched({tensor.dtype(), tensor.shape()}, 1).shape);
   return row;
 }
-
-}  // namespace
 
 ModelGraph::ModelGraph(Graph& where, const Architecture& architecture, std::vector<TensorType> types,
                        const CompileOptions* options, std::optional<double> first_rate,
@@ -130,9 +128,9 @@ void ModelGraph::add_testing(const CompileOptions& options, std::vector<TensorTy
   label_types = std::move(types);
   graph.on(stages_.back().device, [&] {
     const LabelFeeds feeds = add_label_feeds(options.sample_weights);
-    labels = feeds.labels;
-    sample_weights = feeds.sample_weights;
     test = graph.name_scope("test", [&] { return measure(options, losses_, predictions, feeds); });
+    labels = feeds.labels;  // from here on it can be tested
+    sample_weights = feeds.sample_weights;
   });
 }
 
@@ -296,7 +294,8 @@ Output ModelGraph::measured_row(const Measured& measured, const CompileOptions& 
       if_it_has_data(as_row(measured.loss) * cast(replica.share, DType::float64), replica.has_data);
   std::vector<Output> sums{as_row(replica.examples), losses};
   for (std::size_t i = 0; i < measured.metrics.size(); ++i)
-    sums.push_back(as_row(measured.metrics[i]) * times_of(options.metrics[i], replica.examples));
+    sums.push_back(if_it_has_data(
+        as_row(measured.metrics[i]) * times_of(options.metrics[i], replica.examples), replica.has_data));
   return concat(sums, 0);
 }
 
@@ -333,9 +332,11 @@ std::vector<Output> ModelGraph::micro_batch_feeds(const StepNodes& step) {
   return feeds;
 }
 
-Tuple ModelGraph::micro_batch_values(const StepNodes& step, std::vector<Tuple> parts,
-                                     float share) const {
-  const Tuple filler = parts.empty() ? padding(step) : first_row(parts[0]);
+Tuple ModelGraph::micro_batch_values(const StepNodes& step, std::vector<Tuple> parts, float share,
+                                     const Tuple* example) const {
+  // With weight 0 an example of this batch changes nothing beside it, not even what optimizers keep for
+  // the rows of an embedding.
+  const Tuple filler = !parts.empty() ? first_row(parts[0]) : example ? *example : padding(step);
   Tuple values;
   for (std::size_t i = 0; i < step.micro_batches.size(); ++i) {
     const bool has_examples = i < parts.size();

@@ -17,12 +17,17 @@ namespace actorflow {
 // What a replica that trains with others feeds besides its part of a batch.
 struct ReplicaFeeds {
   Output weights;   // float32 [n]: of its examples; 0 where it has none. Not with micro-batches
-  Output share;     // float32 scalar: the examples of the whole batch, divided by the replicas
+  // float32 scalar: the examples of the whole batch, divided by the replicas; with data of their own the
+  // replica's examples of the step.
+  Output share;
   Output examples;  // float64 scalar: those that it has
   Output row;       // float64 [2]: 1 in the row of epoch_sums of this epoch, else 0
   // bool scalar, of replicas with data of their own, else empty: false when these have ended.
   Output has_data;
 };
+
+// A batch of one example, the first of a batch.
+Tuple first_row(const Tuple& batch);
 
 // What a step of training is made of.
 struct TrainingForm {
@@ -93,9 +98,10 @@ class ModelGraph {
   std::vector<Output> train_feeds(const StepNodes& step) const { return batch_feeds(step.weights); }
   // The placeholders of training by micro-batches, and their values for a batch that is divided into
   // `parts`, at most one for each micro-batch. `share` is the number of examples by which losses are
-  // divided.
+  // divided; `example` stands for a batch without parts, zeros if it is null.
   static std::vector<Output> micro_batch_feeds(const StepNodes& step);
-  Tuple micro_batch_values(const StepNodes& step, std::vector<Tuple> parts, float share) const;
+  Tuple micro_batch_values(const StepNodes& step, std::vector<Tuple> parts, float share,
+                           const Tuple* example = nullptr) const;
   // One example of zeros, for a step.
   Tuple padding(const StepNodes& step) const;
   // All variables, and what is saved with them.

@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 
+#include "actors/checkpoint/number_file.h"
+#include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
 #include "actors/named/actor_ref.h"
 #include "actors/named/named_actor.h"
@@ -33,36 +35,82 @@ class DataSizeActor final : public NamedActor {
   }
 };
 
+std::string epoch_file(const std::string& folder) { return folder + "/steps-of-epoch"; }
+
+// The exchange of one replica.
+class Exchange {
+ public:
+  Exchange(Server& server, DataSize own, const ReplicaOptions& options, int epochs)
+      : server_(server),
+        own_(own),
+        options_(options),
+        epochs_(epochs),
+        has_mark_(options.mark_end && !options.checkpoint_folder.empty()) {}
+
+  // Nothing while training goes on, as far as is known.
+  std::optional<DataSize> size_at_end() const;
+  // For the chief. Without the file a replica that starts after the end asks the others in vain.
+  void write_steps(std::int64_t steps_of_epoch) const;
+  // Nothing if the job has ended.
+  std::optional<DataSize> ask(const TaskName& replica) const;
+
+ private:
+  Storage& storage() const { return server_.runtime()->storage(); }
+
+  Server& server_;
+  const DataSize own_;
+  const ReplicaOptions& options_;
+  const int epochs_;
+  const bool has_mark_;
+};
+
+std::optional<DataSize> Exchange::size_at_end() const {
+  if (server_.stopping()) return own_;
+  if (!has_mark_) return std::nullopt;
+  try {
+    const auto steps = read_number(storage(), epoch_file(options_.checkpoint_folder));
+    if (steps && is_complete(storage(), options_.checkpoint_folder, epochs_ * *steps))
+      return DataSize{*steps, own_.examples};
+  } catch (const Error& error) {
+    if (!is_of_storage(error.code())) throw;
+  }
+  return std::nullopt;
+}
+
+void Exchange::write_steps(std::int64_t steps_of_epoch) const {
+  if (!has_mark_) return;
+  try {
+    write_number(storage(), epoch_file(options_.checkpoint_folder), steps_of_epoch);
+  } catch (const Error& error) {
+    if (!is_of_storage(error.code())) throw;
+    spdlog::warn("{}: a replica that starts when training is complete will wait for the others: {}",
+                 server_.name().to_string(), error.what());
+  }
+}
+
 // One that is lost while it is asked may come back in time.
-DataSize ask_size(Server& server, const TaskName& replica, std::int64_t timeout_ms) {
-  const auto end = server.runtime()->clock().now() + std::chrono::milliseconds(timeout_ms);
-  const ActorRef other = server.find(replica.to_string(), size_actor);
+std::optional<DataSize> Exchange::ask(const TaskName& replica) const {
+  Clock& clock = server_.runtime()->clock();
+  const auto end = clock.now() + std::chrono::milliseconds(options_.connect_timeout_ms);
+  const ActorRef other = server_.find(replica.to_string(), size_actor);
   while (true) {
     try {
       other.wait_until_there(1s);
       const auto size = other.ask<DataSizeIs>(AskDataSize{}, 5s).get();
-      return {size.steps, size.examples};
+      return DataSize{size.steps, size.examples};
     } catch (const Error& error) {
-      throw_if_error(server.failure());
-      if (server.stopping() || error.code() == Code::cancelled) throw;
-      if (server.runtime()->clock().now() < end) continue;
+      throw_if_error(server_.failure());
+      if (size_at_end()) return std::nullopt;
+      if (error.code() == Code::cancelled) throw;
+      if (clock.now() < end) continue;
       throw Error(
           Code::deadline_exceeded,
           fmt::format("fit: {} has not said within {} ms how many examples it has; start it, and with "
                       "AutoShardPolicy::off as {}: {}",
-                      replica.to_string(), timeout_ms, server.name().to_string(), error.what()));
+                      replica.to_string(), options_.connect_timeout_ms, server_.name().to_string(),
+                      error.what()));
     }
   }
-}
-
-// The size of an epoch if training of these epochs is complete: all replicas together made its steps.
-std::optional<DataSize> size_of_completed(Server& server, const std::string& folder, int epochs,
-                                          DataSize own) {
-  Storage& storage = server.runtime()->storage();
-  if (!is_complete(storage, folder, epochs * own.steps)) return std::nullopt;
-  const std::int64_t steps = completed_step(storage, folder).value();
-  if (steps % epochs != 0) return std::nullopt;
-  return DataSize{steps / epochs, own.examples};
 }
 
 }  // namespace
@@ -87,17 +135,21 @@ std::string SizesOfReplicas::describe() const {
 
 SizesOfReplicas exchange_sizes(Server& server, const std::vector<TaskName>& replicas, DataSize own,
                                const ReplicaOptions& options, int epochs) {
-  if (const auto all = size_of_completed(server, options.checkpoint_folder, epochs, own))
-    return SizesOfReplicas({*all});
+  const Exchange exchange(server, own, options, epochs);
+  if (const auto known = exchange.size_at_end()) return SizesOfReplicas({*known});
   server.spawn(size_actor, [own] { return std::make_unique<DataSizeActor>(own); });
   std::vector<DataSize> all;
-  for (const TaskName& replica : replicas)
-    all.push_back(replica == server.name() ? own
-                                           : ask_size(server, replica, options.connect_timeout_ms));
+  for (const TaskName& replica : replicas) {
+    const auto size = replica == server.name() ? std::optional(own) : exchange.ask(replica);
+    if (!size) return SizesOfReplicas({exchange.size_at_end().value_or(own)});
+    all.push_back(*size);
+  }
   SizesOfReplicas sizes(std::move(all));
-  if (replicas.front() == server.name())
+  if (replicas.front() == server.name()) {
+    exchange.write_steps(sizes.steps_of_epoch());
     spdlog::info("{}: examples of the replicas: {}; {} joins last", server.name().to_string(),
                  sizes.describe(), replicas[sizes.last_to_join()].to_string());
+  }
   return sizes;
 }
 

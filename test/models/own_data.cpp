@@ -2,6 +2,7 @@
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <string>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "actors/models/fit/callbacks.h"
 #include "actors/models/model.h"
 #include "test/models/support/toy_data.h"
+#include "test/support/folder.h"
 #include "test/support/says.h"
 
 using namespace actorflow;
@@ -41,6 +43,7 @@ struct Options {
   int epochs = 2;
   std::int64_t parts = 1;
   AllReduce strategy{};
+  std::string folder{};   // of checkpoints
   Callbacks callbacks{};  // of the chief
 };
 
@@ -59,7 +62,10 @@ Trained train(LocalCluster& cluster, const std::vector<Numbers>& data, Model (*m
     fit.shuffle = false;
     fit.auto_shard_policy = AutoShardPolicy::off;
     fit.gradient_accumulation_steps = options.parts;
-    fit.strategy = MultiWorkerMirrored{cluster.server("worker", task), {.strategy = options.strategy}};
+    fit.strategy = MultiWorkerMirrored{cluster.server("worker", task),
+                                       {.strategy = options.strategy,
+                                        .checkpoint_folder = options.folder,
+                                        .mark_end = !options.folder.empty()}};
     if (task == 0) fit.callbacks = options.callbacks;
     History history = model.fit(data_of(data[static_cast<std::size_t>(task)]), fit);
     if (task == 0) trained = {model.weights(), std::move(history)};
@@ -149,6 +155,15 @@ Model normalising() {
   return model;
 }
 
+Model reciprocals() {
+  Model model = sequential(
+      {Layer("reciprocal", [](LayerScope&, Output x) { return scalar_like(x, 1) / x; }), dense(1)});
+  const Metric relative{"relative",
+                        [](Output y, Output labels) { return mean(abs((y - labels) / labels)); }};
+  model.compile({.loss = mean_squared_error(), .optimizer = Sgd{0.01}, .metrics = {relative}});
+  return model;
+}
+
 double moving_mean(const std::vector<Numbers>& data, std::int64_t parts) {
   return value_of(train(data, normalising, {.epochs = 1, .parts = parts}).weights,
                   "batch_norm/moving_mean");
@@ -188,6 +203,27 @@ BOOST_AUTO_TEST_CASE(micro_batches_learn_what_whole_batches_learn) {
                boost::test_tools::tolerance(1e-5));
   BOOST_TEST(parts.history.of("loss").back() == whole.history.of("loss").back(),
              boost::test_tools::tolerance(1e-5));
+}
+
+// Which a network of zeros would make into no numbers.
+BOOST_AUTO_TEST_CASE(a_step_without_data_computes_with_an_example_of_the_replica) {
+  for (const std::int64_t parts : {1, 2}) {
+    const Trained trained = train(uneven, reciprocals, {.parts = parts});
+    BOOST_TEST(std::isfinite(value_of(trained.weights, "dense/weights")));
+    for (const double loss : trained.history.of("loss")) BOOST_TEST(std::isfinite(loss));
+    for (const double error : trained.history.of("relative")) BOOST_TEST(std::isfinite(error));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_longer_training_in_the_folder_of_a_complete_one_goes_on) {
+  const Folder folder;
+  const auto until = [&](int epochs) {
+    return train(uneven, line, {.epochs = epochs, .folder = folder.path()}).weights;
+  };
+  const Weights first = until(2);
+  BOOST_TEST(!same(until(4), first));
+  const Weights last = until(4);  // complete: nobody trains
+  BOOST_TEST(same(until(4), last));
 }
 
 // The averages are of the first replica's batches, of which there is one.

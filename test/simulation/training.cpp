@@ -41,6 +41,14 @@ SIMULATION_TEST(faults_that_heal_change_no_bit_of_synchronous_training, seeds(1,
   simulate(synchronous_job().scenario, synchronous_job().undisturbed);
 }
 
+// So many gradients are added as they come.
+SIMULATION_TEST(faults_that_heal_change_no_bit_of_six_replicas, seeds(1, 40)) {
+  static const Scenario scenario = Scenario::read(
+      ACTORFLOW_SOURCE_DIR "/apps/scenarios/digits_sync.scenario", {"workers=6", "train_steps=100"});
+  static const SimulatedJob undisturbed = simulate_undisturbed(scenario);
+  simulate(scenario, undisturbed);
+}
+
 SIMULATION_TEST(faults_that_heal_leave_asynchronous_training_as_good, seeds(1, 100)) {
   simulate(asynchronous_job().scenario, asynchronous_job().undisturbed);
 }

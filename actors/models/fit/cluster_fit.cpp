@@ -232,6 +232,7 @@ Feeds ClusterFit::next() {
   const std::int64_t batch = next_place_ % steps_per_epoch_;
   const int epoch = epoch_of(next_place_);
   auto parts = next_parts(epoch, batch);
+  if (own_data_ && !example_ && !parts.empty()) example_ = first_row(parts[0]);
   std::int64_t examples = 0;
   for (const Tuple& part : parts) examples += rows_of(part);
   // Asynchronous replicas differ in their speed: an epoch of the training is one of all steps together.
@@ -270,10 +271,12 @@ Feeds ClusterFit::feeds_of(std::vector<Tuple> parts, std::int64_t examples, floa
   return feeds;
 }
 
-// One example of zeros, where a replica has none of the last batch.
+// One example of weight 0, where a replica has none of the last batch.
 void ClusterFit::feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const {
   const bool has_examples = !parts.empty();
-  const Tuple batch = has_examples ? std::move(parts[0]) : nodes_->padding(step_nodes_);
+  const Tuple batch = has_examples    ? std::move(parts[0])
+                      : own_example() ? *own_example()
+                                      : nodes_->padding(step_nodes_);
   const auto placeholders = nodes_->train_feeds(step_nodes_);
   for (std::size_t i = 0; i < placeholders.size(); ++i) feeds.emplace_back(placeholders[i], batch.at(i));
   const std::int64_t rows = rows_of(batch);
@@ -284,7 +287,7 @@ void ClusterFit::feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds)
 
 void ClusterFit::feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const {
   const auto placeholders = ModelGraph::micro_batch_feeds(step_nodes_);
-  Tuple values = nodes_->micro_batch_values(step_nodes_, std::move(parts), share);
+  Tuple values = nodes_->micro_batch_values(step_nodes_, std::move(parts), share, own_example());
   for (std::size_t i = 0; i < placeholders.size(); ++i)
     feeds.emplace_back(placeholders[i], std::move(values[i]));
 }
@@ -420,12 +423,22 @@ std::optional<TrainedState> ClusterFit::state_at_end() {
   }
 }
 
+// The others would wait for a chief that has failed before its first session.
+void ClusterFit::begin_callbacks() {
+  try {
+    callbacks_.on_train_begin();
+  } catch (const Error& error) {
+    server_.fail_cluster({error.code(), std::string("the chief failed: ") + error.what()});
+    throw;
+  }
+}
+
 ReplicaEnd ClusterFit::run() {
   static const std::atomic<bool> never{false};
   if (elastic_) history_ = std::move(elastic_->history);
   if (task_.is_chief()) {
     engine_.learned_inputs = types_.inputs;
-    if (!elastic_ || !std::exchange(elastic_->has_begun, true)) callbacks_.on_train_begin();
+    if (!elastic_ || !std::exchange(elastic_->has_begun, true)) begin_callbacks();
     model_steps_ = engine_.steps();
   }
   struct Restore {

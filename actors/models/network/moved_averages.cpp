@@ -43,7 +43,8 @@ MovedAverage move_average(const ModelVariables& variables, Output update, Output
   const bool adds = node.op == &assign_add_variable_op();
   if (!adds && node.op != &assign_variable_op())
     throw invalid_argument(
-        fmt::format("'{}': with micro-batches a layer's update must be an assignment to an average, but "
+        fmt::format("'{}': with micro-batches or AutoShardPolicy::off a layer's update must be an "
+                    "assignment to an average, but "
                     "is the op {}",
                     node.name, node.op->name));
   const std::size_t entry = entry_of(variables, node);

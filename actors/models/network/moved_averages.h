@@ -1,4 +1,5 @@
-// The averages of layers, such as batch_norm's, which each micro-batch moves on.
+// The averages of layers, such as batch_norm's, which each micro-batch moves on, and no step for which
+// its replica has no data.
 #pragma once
 
 #include <cstddef>
