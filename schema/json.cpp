@@ -25,7 +25,10 @@ JsonValue value_of(const nlohmann::ordered_json& json) {
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();
-  const auto is_integer = [](const auto& element) { return element.is_number_integer(); };
+  const auto is_integer = [](const auto& element) {
+    return element.is_number_integer() &&
+           !(element.is_number_unsigned() && element.template get<std::uint64_t>() > INT64_MAX);
+  };
   const auto is_string = [](const auto& element) { return element.is_string(); };
   if (json.is_array() && !json.empty() && std::ranges::all_of(json, is_string))
     return json.get<std::vector<std::string>>();

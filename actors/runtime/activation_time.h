@@ -29,8 +29,8 @@ class ActivationTime {
   }
 
  private:
-  // Nothing is known of a new actor: it counts as long until some activations were short.
-  std::atomic<std::int64_t> longest_ns_{4 * std::chrono::nanoseconds(limit_on_wanted_cores).count()};
+  // Nothing is known of a new actor: it counts as long until about 150 activations were short.
+  std::atomic<std::int64_t> longest_ns_{std::chrono::nanoseconds(limit_on_wanted_cores).count() + 1};
 };
 
 }  // namespace actorflow

@@ -27,7 +27,7 @@ void announce(const ShardState& shard, const std::string& name, const ShardVaria
                        variable.accumulator.global_step(), shard.epoch});
 }
 
-// If it throws, it has changed nothing.
+// If it throws, the variable is as it was, and the last gradient can be handed in again.
 void apply_gathered(const ShardState& shard, ShardVariable& variable) {
   const auto all = variable.accumulator.gather(device_of(variable), shard.task->team);
   // With it the update makes a new value; a table of which it changes some rows is not copied for that.

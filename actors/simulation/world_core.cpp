@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/core/computing.h"
+
 namespace actorflow {
 
 World::Core::Core(World& world)
@@ -24,13 +26,20 @@ World::Core& World::idle_core() {
 void World::run_piece(const Runnable& runnable) {
   Core& core = runnable.core ? *runnable.core : idle_core();
   if (!runnable.core) core.piece = runnable;
-  Core* outer = std::exchange(running_core_, &core);
+  struct Running {
+    Core*& now;
+    Core* const outer;
+    ~Running() { now = outer; }
+  };
+  const Running running{running_core_, std::exchange(running_core_, &core)};
   core.fiber.resume();
-  running_core_ = outer;
 }
 
 void World::pass_charged() {
-  if (!running_core_ || !is_charged()) return;
+  // Not in what runs within a piece, nor where a thread's mark would be another piece's meanwhile.
+  if (!running_core_ || Fiber::current() != &running_core_->fiber || Computing::on_this_thread() ||
+      !is_charged())
+    return;
   Runnable rest = running_core_->piece;
   rest.core = running_core_;
   at(end_of_charged(current_), [this, rest] { add(rest); });

@@ -7,6 +7,7 @@
 
 #include "actors/probes/point.h"
 #include "dataflow/values/check.h"
+#include "kernels/devices/on_device.h"
 
 namespace actorflow {
 namespace {
@@ -57,7 +58,10 @@ bool Accumulator::has_counted(int replica, std::int64_t step) const {
   return place < replicas_.size() && replicas_[place].last.step >= step;
 }
 
-void Accumulator::merge(Device& device, Team* team) { merge(gradients_.back(), device, team); }
+void Accumulator::merge(Device& device, Team* team) {
+  merge(gradients_.back(), device, team);
+  merges_ = true;
+}
 
 void Accumulator::merge(Entry& entry, Device& device, Team* team) {
   if (!entry.gradient || !entry.gradient->is_dense()) return;
@@ -68,16 +72,18 @@ void Accumulator::merge(Entry& entry, Device& device, Team* team) {
 Accumulator::Gathered Accumulator::gather(Device& device, Team* team) {
   ACTORFLOW_CHECK(!gradients_.empty(), "no gradient at step", global_step_);
   Tensor last;
-  if (sum_.count() > 0) {
+  if (merges_) {
     for (auto& entry : std::span(gradients_).first(gradients_.size() - 1)) merge(entry, device, team);
     if (auto& newest = gradients_.back().gradient; newest && newest->is_dense())
       last = std::exchange(newest, std::nullopt)->dense;
   }
   const auto entries = in_order();
   Gathered all{.gradients = {}, .learning_rate = entries.front()->learning_rate};
-  if (sum_.count() > 0) all.gradients.push_back(sum_.mean(std::move(last), device, team));
+  if (sum_.count() > 0 || last.valid())
+    all.gradients.push_back(sum_.mean(std::move(last), device, team));
   for (const Entry* entry : entries)
-    if (entry->gradient) all.gradients.push_back(*entry->gradient);
+    if (const auto& kept = entry->gradient)
+      all.gradients.push_back(kept->is_dense() ? Gradient(on_device(kept->dense, device)) : *kept);
   return all;
 }
 
@@ -93,6 +99,7 @@ void Accumulator::advance() noexcept {
   for (const auto& entry : gradients_) global_step_ = std::max(global_step_, entry.contribution.step);
   gradients_.clear();
   sum_ = {};
+  merges_ = false;
   ++global_step_;
 }
 

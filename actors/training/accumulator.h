@@ -42,7 +42,7 @@ class Accumulator {
   // The replica's last contribution that counted.
   Contribution last(int replica) { return this->replica(replica).last; }
   // Removes the gradient that was added last. `before`: the value of last() before it was added.
-  // REQUIRES: it was not merged since.
+  // REQUIRES: merge() was not called since.
   void withdraw(const Contribution& before) noexcept;
   // Adds the gradient that was added last, if it is dense, to the sum, and lets it go. Throws what
   // ReproducibleSum::add() throws; nothing has changed then.
@@ -81,6 +81,7 @@ class Accumulator {
 
   std::vector<Entry> gradients_;
   ReproducibleSum sum_;
+  bool merges_ = false;  // merge() was called in this step
   std::vector<Replica> replicas_;
   std::int64_t global_step_ = 0;
 };

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 #include "dataflow/values/check.h"
 #include "dataflow/values/error.h"
 #include "kernels/devices/host_device.h"
+#include "kernels/devices/on_device.h"
 #include "kernels/loops/vectorised.h"
 #include "kernels/update/state_change.h"
 #ifdef ACTORFLOW_CUDA
@@ -35,10 +39,11 @@ struct Bins<double> {
   static constexpr int width = 32, bias = 1023, mantissa_bits = 52, exponent_mask = 0x7ff;
 };
 
-// As many tensors as a bin's sum can hold, if each adds the most that `width` digits can say.
+// As many tensors as a bin's sum can hold, if each adds the most that `width` digits can say; with room
+// for carries.
 template <class T>
 constexpr std::int64_t most_tensors =
-    std::numeric_limits<typename Bins<T>::Sum>::max() / ((std::int64_t{1} << Bins<T>::width) - 1);
+    (std::numeric_limits<typename Bins<T>::Sum>::max() >> Bins<T>::width) - 1;
 
 // 2^power, for powers of numbers that are not denormal.
 ACTORFLOW_HOST_DEVICE double power_of_two(int power) {
@@ -137,14 +142,28 @@ ACTORFLOW_HOST_DEVICE void add_block(const T* x, int count, const Places<T>& to)
   }
 }
 
+// Takes from a sum what is more than half of the next higher bin's unit.
+template <class T>
+ACTORFLOW_HOST_DEVICE typename Bins<T>::Sum carry(typename Bins<T>::Sum& sum) {
+  using Sum = typename Bins<T>::Sum;
+  constexpr Sum half = Sum(1) << (Bins<T>::width - 1);
+  const Sum carried = (sum + half) >> Bins<T>::width;
+  sum -= carried * (2 * half);
+  return carried;
+}
+
+// The carries keep a higher bin from cancelling what was rounded of the lower ones.
 template <class T>
 ACTORFLOW_HOST_DEVICE void divide_block(const Places<T>& sums, int count, double divisor, T* means) {
   using B = Bins<T>;
   const double radix = power_of_two(B::width);
 #pragma GCC ivdep
   for (int i = 0; i < count; ++i) {
-    const double lower = static_cast<double>(sums.sums[1][i]) * radix + static_cast<double>(sums.sums[2][i]);
-    const double total = static_cast<double>(sums.sums[0][i]) * (radix * radix) + lower;
+    auto high = sums.sums[0][i], middle = sums.sums[1][i], low = sums.sums[2][i];
+    middle += carry<T>(low);
+    high += carry<T>(middle);
+    const double lower = static_cast<double>(middle) * radix + static_cast<double>(low);
+    const double total = static_cast<double>(high) * (radix * radix) + lower;
     // In two steps: the whole power may be that of a denormal number.
     const int power = B::width * sums.tops[i] - B::bias - 2 * B::width;
     means[i] = static_cast<T>(total / divisor * power_of_two(power / 2) * power_of_two(power - power / 2));
@@ -157,12 +176,15 @@ ACTORFLOW_HOST_DEVICE void add_to(const Places<T>& sums, bool is_first, const T*
   add_block<size>(x, count, sums);
 }
 
-// `last` may be null, and may be `means`.
+// Without sums the mean is of `last` alone. `last` may be null, and may be `means`.
 template <int size, class T>
-ACTORFLOW_HOST_DEVICE void mean_of(const Places<T>& sums, const T* last, int count, double divisor,
+ACTORFLOW_HOST_DEVICE void mean_of(const Places<T>* sums, const T* last, int count, double divisor,
                                    T* means) {
   Block<T, size> block;
-  copy(sums, count, block.places());
+  if (sums)
+    copy(*sums, count, block.places());
+  else
+    clear(block.places(), count);
   if (last) add_block<size>(last, count, block.places());
   divide_block(block.places(), count, divisor, means);
 }
@@ -200,12 +222,15 @@ struct Add {
 template <class T>
 struct Mean {
   Places<T> sums;
+  bool has_sums;
   const T* last;
   double divisor;
   T* means;
   template <class Size>
   ACTORFLOW_HOST_DEVICE void operator()(Size, std::int64_t first, int count) const {
-    mean_of<Size::value>(sums.from(first), last ? last + first : nullptr, count, divisor, means + first);
+    const Places<T> from = has_sums ? sums.from(first) : sums;
+    mean_of<Size::value>(has_sums ? &from : nullptr, last ? last + first : nullptr, count, divisor,
+                         means + first);
   }
 };
 
@@ -215,6 +240,13 @@ Places<T> places_of(const Tensor& sums, const Tensor& tops) {
   auto* first = static_cast<typename Bins<T>::Sum*>(sums.buffer()->data());
   return {{first, first + elements, first + 2 * elements},
           static_cast<std::uint8_t*>(tops.buffer()->data())};
+}
+
+template <class T>
+void check_count(std::int64_t tensors) {
+  if (tensors > most_tensors<T>)
+    throw invalid_argument("expected at most " + std::to_string(most_tensors<T>) +
+                           " tensors in a sum, but there is one more");
 }
 
 // Calls body(T()) for the type.
@@ -228,12 +260,11 @@ void with_type(DType dtype, const Body& body) {
 
 }  // namespace
 
-void ReproducibleSum::add(const Tensor& tensor, Device& device, Team* team) {
+void ReproducibleSum::add(const Tensor& added, Device& device, Team* team) {
+  const Tensor tensor = on_device(added, device);
   with_type(tensor.dtype(), [&]<class T>(T) {
+    check_count<T>(count_ + 1);
     const std::int64_t elements = tensor.elements();
-    if (count_ == most_tensors<T>)
-      throw invalid_argument("expected at most " + std::to_string(count_) +
-                             " tensors in a sum, but there is one more");
     if (count_ == 0) {
       shape_ = tensor.shape();
       dtype_ = tensor.dtype();
@@ -242,6 +273,8 @@ void ReproducibleSum::add(const Tensor& tensor, Device& device, Team* team) {
       sums_ = Tensor::allocate(dtype_of<Sum>, {bins, elements}, device.allocator());
     }
     ACTORFLOW_CHECK(tensor.dtype() == dtype_ && tensor.shape() == shape_, tensor.describe());
+    tops_ = on_device(std::move(tops_), device);
+    sums_ = on_device(std::move(sums_), device);
     const auto* x = static_cast<const T*>(tensor.data());
     if (elements > 0)
       for_blocks(device, team, elements, Add<T>{places_of<T>(sums_, tops_), count_ == 0, x});
@@ -250,14 +283,23 @@ void ReproducibleSum::add(const Tensor& tensor, Device& device, Team* team) {
 }
 
 Tensor ReproducibleSum::mean(Tensor last, Device& device, Team* team) const {
-  ACTORFLOW_CHECK(count_ > 0, last.valid());
-  Tensor means = last.exclusive() ? last : Tensor::allocate(dtype_, shape_, device.allocator());
-  with_type(dtype_, [&]<class T>(T) {
-    const double divisor = static_cast<double>(count_ + (last.valid() ? 1 : 0));
+  ACTORFLOW_CHECK(count_ > 0 || last.valid(), "the mean of nothing");
+  if (last.valid()) last = on_device(std::move(last), device);
+  const Tensor sums = count_ > 0 ? on_device(sums_, device) : Tensor();
+  const Tensor tops = count_ > 0 ? on_device(tops_, device) : Tensor();
+  const DType dtype = count_ > 0 ? dtype_ : last.dtype();
+  Tensor means = last.exclusive()
+                     ? last
+                     : Tensor::allocate(dtype, count_ > 0 ? shape_ : last.shape(), device.allocator());
+  with_type(dtype, [&]<class T>(T) {
+    const std::int64_t count = count_ + (last.valid() ? 1 : 0);
+    check_count<T>(count);
     const auto* x = last.valid() ? static_cast<const T*>(last.data()) : nullptr;
+    const auto places = count_ > 0 ? places_of<T>(sums, tops) : Places<T>{};
     if (means.elements() > 0)
       for_blocks(device, team, means.elements(),
-                 Mean<T>{places_of<T>(sums_, tops_), x, divisor, static_cast<T*>(means.mutable_data())});
+                 Mean<T>{places, count_ > 0, x, static_cast<double>(count),
+                         static_cast<T*>(means.mutable_data())});
   });
   return means;
 }

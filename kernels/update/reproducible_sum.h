@@ -15,20 +15,20 @@
 namespace actorflow {
 
 // Takes 13 bytes per element of float32 and 25 of float64, however many tensors are added. The error of
-// a mean is that of rounding it once, and at most 2^-32 (float64: 2^-64) of the largest number added.
-// Not thread-safe.
+// a mean is that of rounding it (float64: three times), and at most 2^-32 (float64: 2^-64) of the
+// largest number added. A zero is +0. Not thread-safe.
 class ReproducibleSum {
  public:
-  // Adds a tensor. Throws invalid_argument for types that are neither float32 nor float64, and for the
-  // 32,769th tensor of float32, and resource_exhausted; nothing has been added then. A team shares the
-  // work on a large tensor of a CPU. REQUIRES: on `device`, of the same type each time, and finite.
+  // Adds a tensor, on `device`. Throws invalid_argument for types that are neither float32 nor float64,
+  // and for the 32,767th tensor of float32, and resource_exhausted; nothing has been added then. A team
+  // shares the work on a large tensor of a CPU. REQUIRES: of the same type each time, and finite.
   void add(const Tensor& tensor, Device& device, Team* team = nullptr);
   // The number of tensors.
   std::int64_t count() const { return count_; }
 
   // The mean of the tensors that were added and of `last`, which may be empty. It is made in the memory
-  // of `last` if that has no other holder. Throws resource_exhausted. REQUIRES: count() > 0, and of
-  // `last` what add() requires.
+  // of `last` if that has no other holder. Throws as add(). REQUIRES: count() > 0 or `last`, and of that
+  // what add() requires.
   Tensor mean(Tensor last, Device& device, Team* team = nullptr) const;
 
  private:

@@ -164,6 +164,19 @@ BOOST_AUTO_TEST_CASE(gradients_that_are_not_finite_are_no_part_of_the_mean) {
   BOOST_TEST(value(taken[0]) == 1.5F);
 }
 
+BOOST_AUTO_TEST_CASE(a_single_finite_gradient_has_the_same_bits_wherever_it_comes) {
+  for (int place = 0; place < 5; ++place) {
+    Accumulator a;
+    for (int replica = 0; replica < 5; ++replica) {
+      a.add(replica, {0, 0}, replica == place ? std::optional<Gradient>(gradient(-0.0F)) : std::nullopt);
+      if (replica < 4) a.merge(cpu_device(), nullptr);
+    }
+    const auto taken = take(a).gradients;
+    BOOST_REQUIRE(taken.size() == 1);
+    BOOST_TEST(identical(taken[0].dense, gradient(0)));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(gradients_that_were_kept_join_those_that_are_merged) {
   Accumulator a;
   a.add(0, {0, 0}, gradient(1));
