@@ -23,6 +23,7 @@
 #include "actors/models/network/clipping.h"
 #include "actors/runtime/runtime.h"
 #include "dataflow/values/error.h"
+#include "dataflow/values/exception_status.h"
 #include "kernels/ops.h"
 
 namespace actorflow {
@@ -427,8 +428,9 @@ std::optional<TrainedState> ClusterFit::state_at_end() {
 void ClusterFit::begin_callbacks() {
   try {
     callbacks_.on_train_begin();
-  } catch (const Error& error) {
-    server_.fail_cluster({error.code(), std::string("the chief failed: ") + error.what()});
+  } catch (...) {
+    const Status why = current_exception_status();
+    server_.fail_cluster({why.code, "the chief failed: " + why.message});
     throw;
   }
 }
