@@ -164,7 +164,7 @@ Benchmark against_alone(const Model& model, int threads, double bar) {
             const int steps = quick ? 1 : model.steps;
             Training training(model.make, threads);
             return in_turn(
-                3, [&] { return training.steps_per_second(steps); },
+                quick ? 1 : 3, [&] { return training.steps_per_second(steps); },
                 [&] { return alone_per_second(model, threads, steps); });
           }};
 }
@@ -211,7 +211,7 @@ Benchmark input_against_steps() {
             AugmentedImages images(quick ? 100 : 50'000);
             Training training(resnet20.make, 2);
             return in_turn(
-                3, [&] { return images.images_per_second(quick ? 2 : 1000); },
+                quick ? 1 : 3, [&] { return images.images_per_second(quick ? 2 : 1000); },
                 [&] { return static_cast<double>(batch) * training.steps_per_second(steps); });
           }};
 }

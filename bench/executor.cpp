@@ -149,20 +149,21 @@ Measurement null_ops_against_loop(bool quick) {
   const RandomGraph graph = bm_executor(quick);
   const int steps = quick ? 20 : 400;
   return in_turn(
-      5, [&] { return null_ops(graph, 1, 1, steps); }, [&] { return plain_loop(graph, steps); });
+      quick ? 1 : 5, [&] { return null_ops(graph, 1, 1, steps); },
+      [&] { return plain_loop(graph, steps); });
 }
 
 Measurement null_ops_against_messages(bool quick) {
   const RandomGraph graph = bm_executor(quick);
   return in_turn(
-      3, [&] { return null_ops(graph, 1, 1, quick ? 20 : 400); },
+      quick ? 1 : 3, [&] { return null_ops(graph, 1, 1, quick ? 20 : 400); },
       [&] { return message_per_edge(graph, quick ? 2 : 20); });
 }
 
 Measurement null_ops_against_node_actors(bool quick) {
   const RandomGraph graph = bm_executor(quick);
   return in_turn(
-      3, [&] { return null_ops(graph, 1, 1, quick ? 20 : 400); },
+      quick ? 1 : 3, [&] { return null_ops(graph, 1, 1, quick ? 20 : 400); },
       [&] { return null_ops(graph, 1, 1, quick ? 2 : 20, {.executor = Executor::node_actors}); });
 }
 
@@ -170,7 +171,8 @@ Measurement null_ops_on_two_threads(bool quick) {
   const RandomGraph graph = bm_executor(quick);
   const int steps = quick ? 20 : 800;
   return in_turn(
-      5, [&] { return null_ops(graph, 2, 4, steps); }, [&] { return null_ops(graph, 1, 1, steps); });
+      quick ? 1 : 5, [&] { return null_ops(graph, 2, 4, steps); },
+      [&] { return null_ops(graph, 1, 1, steps); });
 }
 
 constexpr int chain_length = 1000;
@@ -211,7 +213,7 @@ double loop_of_adds(int steps) {
 Measurement chain(bool quick) {
   const int steps = quick ? 10 : 2000;
   return in_turn(
-      5, [&] { return chain_of_adds(steps); }, [&] { return loop_of_adds(steps); });
+      quick ? 1 : 5, [&] { return chain_of_adds(steps); }, [&] { return loop_of_adds(steps); });
 }
 
 // Median microseconds of a step of 30 additions in a session of this process.
@@ -247,7 +249,7 @@ double scoped_request(int steps) {
 Measurement latency(bool quick) {
   const int steps = quick ? 50 : 5000;
   return in_turn(
-      5, [&] { return step_latency(steps); }, [&] { return scoped_request(steps); });
+      quick ? 1 : 5, [&] { return step_latency(steps); }, [&] { return scoped_request(steps); });
 }
 
 }  // namespace

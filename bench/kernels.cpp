@@ -104,7 +104,8 @@ double rate(std::int64_t elements, bool quick, const std::function<void()>& call
 Measurement compare(std::int64_t elements, bool quick, const std::function<void()>& ours,
                     const std::function<void()>& baseline) {
   return in_turn(
-      5, [&] { return rate(elements, quick, ours); }, [&] { return rate(elements, quick, baseline); });
+      quick ? 1 : 5, [&] { return rate(elements, quick, ours); },
+      [&] { return rate(elements, quick, baseline); });
 }
 
 Benchmark eltwise(const std::string& name, std::string_view op, algorithm function,

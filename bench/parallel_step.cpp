@@ -133,10 +133,10 @@ double scheduled_steps_per_second(const std::vector<Parents>& shape, std::int64_
   return (one + other) / 2 / list_schedule(shape);
 }
 
-Measurement against_schedule(std::int64_t side, int steps) {
+Measurement against_schedule(bool quick, std::int64_t side, int steps) {
   const auto shape = random_graph();
   return in_turn(
-      5, [&] { return steps_per_second(shape, side, steps); },
+      quick ? 1 : 5, [&] { return steps_per_second(shape, side, steps); },
       [&] { return scheduled_steps_per_second(shape, side, steps); });
 }
 
@@ -181,9 +181,9 @@ double products_per_second(std::int64_t side, int count, bool made_elsewhere) {
 
 // Products of inputs that the other core has made, beside products of inputs of the same core: the
 // schedule does not count the difference.
-Measurement inputs_of_the_other_core(std::int64_t side, int count) {
+Measurement inputs_of_the_other_core(bool quick, std::int64_t side, int count) {
   return in_turn(
-      5, [&] { return products_per_second(side, count, true); },
+      quick ? 1 : 5, [&] { return products_per_second(side, count, true); },
       [&] { return products_per_second(side, count, false); });
 }
 
@@ -194,13 +194,13 @@ std::vector<Benchmark> parallel_step_benchmarks() {
                     here = "its inputs made on the same core";
   return {
       {"executor/2_threads_nodes_of_20_us", "step/s", schedule, at_least(0.85),
-       [](bool quick) { return against_schedule(120, quick ? 2 : 100); }},
+       [](bool quick) { return against_schedule(quick, 120, quick ? 2 : 100); }},
       {"executor/2_threads_nodes_of_100_us", "step/s", schedule, at_least(0.95),
-       [](bool quick) { return against_schedule(216, quick ? 1 : 25); }},
+       [](bool quick) { return against_schedule(quick, 216, quick ? 1 : 25); }},
       {"executor/node_of_20_us_from_the_other_core", "node/s", here, at_least(0.5),
-       [](bool quick) { return inputs_of_the_other_core(120, quick ? 10 : 5000); }},
+       [](bool quick) { return inputs_of_the_other_core(quick, 120, quick ? 10 : 5000); }},
       {"executor/node_of_100_us_from_the_other_core", "node/s", here, at_least(0.5),
-       [](bool quick) { return inputs_of_the_other_core(216, quick ? 10 : 1000); }},
+       [](bool quick) { return inputs_of_the_other_core(quick, 216, quick ? 10 : 1000); }},
   };
 }
 

@@ -113,7 +113,8 @@ Measurement shard(bool quick) {
   const std::int64_t elements = quick ? 1000 : 100'000;
   const int rounds = quick ? 2 : 20;
   return in_turn(
-      3, [&] { return push_and_pull(elements, rounds); }, [&] { return copy(elements, rounds); });
+      quick ? 1 : 3, [&] { return push_and_pull(elements, rounds); },
+      [&] { return copy(elements, rounds); });
 }
 
 // Training of a perceptron by stochastic gradient descent, by 2 parameter servers and 2 workers.

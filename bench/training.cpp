@@ -92,7 +92,7 @@ Benchmark against_products(const Model& model, int threads, double bar) {
             const int steps = steps_of(model, quick);
             TrainingStep step(model.layers);
             return in_turn(
-                5, [&] { return step.steps_per_second(threads, steps); },
+                quick ? 1 : 5, [&] { return step.steps_per_second(threads, steps); },
                 [&] { return product_steps_per_second(model.layers, threads, steps); });
           }};
 }
@@ -103,7 +103,7 @@ Benchmark kernels_against_products(const Model& model, double bar) {
             const int steps = steps_of(model, quick);
             TrainingStep step(model.layers);
             return in_turn(
-                5, [&] { return step.kernels_per_second(steps); },
+                quick ? 1 : 5, [&] { return step.kernels_per_second(steps); },
                 [&] { return product_steps_per_second(model.layers, 1, steps); });
           }};
 }
@@ -142,7 +142,7 @@ double examples_per_second(int workers, std::int64_t steps) {
 Measurement two_workers(bool quick) {
   const std::int64_t steps = quick ? 50 : 5000;
   return in_turn(
-      5, [&] { return examples_per_second(2, steps); },
+      quick ? 1 : 5, [&] { return examples_per_second(2, steps); },
       [&] {
         const OnCore alone(0);
         return examples_per_second(1, steps);
@@ -177,7 +177,8 @@ double null_step_ms(int replicas, int steps) {
 Measurement barrier_of_800(bool quick) {
   const int steps = quick ? 2 : 30;
   return in_turn(
-      3, [&] { return null_step_ms(800, steps); }, [&] { return 8 * null_step_ms(100, steps); });
+      quick ? 1 : 3, [&] { return null_step_ms(800, steps); },
+      [&] { return 8 * null_step_ms(100, steps); });
 }
 
 }  // namespace

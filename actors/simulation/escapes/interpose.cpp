@@ -10,6 +10,7 @@
 #include <array>
 #include <cstring>
 #include <string>
+#include <unordered_map>
 
 #include "actors/simulation/escape_watch.h"
 
@@ -24,13 +25,21 @@ Function* real(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-std::string place_of(const void* address) {
+std::string find_place(const void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0 || !info.dli_fname) return "?";
   const auto offset = static_cast<const char*>(address) - static_cast<const char*>(info.dli_fbase);
   std::array<char, 32> text{};
   snprintf(text.data(), text.size(), "+0x%tx", offset);
   return info.dli_sname ? info.dli_sname : std::string(info.dli_fname) + text.data();
+}
+
+// Remembered, since finding a place takes the time of hundreds of messages, and each line of the log asks again.
+const std::string& place_of(const void* address) {
+  static thread_local std::unordered_map<const void*, std::string> places;
+  const auto [place, is_new] = places.try_emplace(address);
+  if (is_new) place->second = find_place(address);
+  return place->second;
 }
 
 void note(const char* what) {
@@ -41,7 +50,7 @@ void note(const char* what) {
   std::string places;
   bool is_log = false;
   for (int i = 2; i < count; ++i) {
-    const std::string place = place_of(frames[static_cast<std::size_t>(i)]);
+    const std::string& place = place_of(frames[static_cast<std::size_t>(i)]);
     is_log |= place.find("spdlog") != std::string::npos;
     places += "\n  " + place;
   }
