@@ -9,6 +9,7 @@
 
 #include "actors/actorflow.h"
 #include "apps/cli/program.h"
+#include "apps/cli/security_flags.h"
 
 using namespace actorflow;
 
@@ -26,7 +27,7 @@ Output mean_of_slices(Output numbers, std::int64_t head) {
          static_cast<double>(count);
 }
 
-int run(std::string target) {
+int run(std::string target, const std::string& credentials) {
   std::unique_ptr<LocalCluster> cluster;
   if (target.empty()) {
     cluster = std::make_unique<LocalCluster>(std::vector<LocalCluster::Job>{{"local", 2}});
@@ -39,7 +40,7 @@ int run(std::string target) {
 
   std::vector<double> values(count);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * i % 101);
-  Session session(target, graph);
+  Session session(target, graph, {.credentials = credentials});
   const auto results = session.run({even, uneven}, {{numbers, Tensor::of<double>({count}, values)}});
 
   std::cout << "slices of 50 and 50: " << results[0].scalar<double>() << "\n"
@@ -53,7 +54,8 @@ int run(std::string target) {
 
 int main(int argc, char** argv) {
   CLI::App app("The mean of 100 numbers by map and reduce on two tasks", "map_reduce_mean");
-  std::string target;
+  std::string target, credentials;
   app.add_option("--target", target, "A server of a cluster whose job \"local\" has two tasks");
-  return run_program(app, argc, argv, [&] { return run(target); });
+  add_credentials(app, credentials);
+  return run_program(app, argc, argv, [&] { return run(target, credentials); });
 }

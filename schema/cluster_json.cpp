@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "dataflow/values/error.h"
 #include "schema/text_file.h"
@@ -57,9 +59,10 @@ ClusterSpec::Tasks tasks_of(const std::string& job, const nlohmann::json& value,
       tasks.emplace(static_cast<int>(tasks.size()), address_of(job, address, mistakes));
   } else if (value.is_object()) {
     for (const auto& [key, address] : value.items())
-      if (const auto index = number_in(key))
-        tasks[*index] = address_of(job, address, mistakes);
-      else
+      if (const auto index = number_in(key)) {
+        if (!tasks.emplace(*index, address_of(job, address, mistakes)).second)
+          mistakes.add("job '" + job + "' has the task index " + std::to_string(*index) + " twice");
+      } else
         mistakes.add("job '" + job + "' has the task index '" + key + "', which is not a number");
   } else {
     mistakes.add("job '" + job + "' is neither a list nor a map of addresses: " + value.dump());
@@ -77,14 +80,21 @@ ClusterSpec::Jobs jobs_of(const nlohmann::json& cluster, Mistakes& mistakes) {
   return jobs;
 }
 
+// Refuses what is nested too deep, and objects that name a thing twice, of which JSON keeps one.
 nlohmann::json parse(const std::string& where, const std::string& text) {
-  const auto not_too_deep = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
+  using Event = nlohmann::json::parse_event_t;
+  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  const auto check = [&](int depth, Event event, const nlohmann::json& value) {
     if (depth > max_depth)
       throw invalid_argument(where + ": nested deeper than " + std::to_string(max_depth) + " levels");
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::object_end) keys.pop_back();
+    if (event == Event::key && !keys.back().insert(value.get<std::string>()).second)
+      throw invalid_argument(where + ": " + value.dump() + " is named twice in one object");
     return true;
   };
   try {
-    return nlohmann::json::parse(text, not_too_deep);
+    return nlohmann::json::parse(text, check);
   } catch (const nlohmann::json::exception& error) {  // a number that is too large is no parse_error
     throw invalid_argument(where + ": " + error.what());
   }
@@ -129,7 +139,11 @@ ClusterSpec read_cluster(const std::string& text_or_file) {
 
 std::optional<std::string> tf_config() {
   const char* value = std::getenv("TF_CONFIG");
-  return value && *value ? std::optional<std::string>(value) : std::nullopt;
+  if (!value || !*value) return std::nullopt;
+  // Managed services set one without a cluster for a job on one machine.
+  const auto root = nlohmann::json::parse(value, nullptr, false);
+  const bool is_alone = root.is_object() && (!root.contains("cluster") || root["cluster"].empty());
+  return is_alone ? std::nullopt : std::optional<std::string>(value);
 }
 
 TaskConfig parse_tf_config(const std::string& text) {

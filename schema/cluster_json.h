@@ -17,7 +17,8 @@ ClusterSpec parse_cluster(const std::string& json);
 // Parses the argument itself if it is JSON, else the file of that name. Also throws not_found.
 ClusterSpec read_cluster(const std::string& text_or_file);
 
-// The value of the environment variable TF_CONFIG, if it is set and not empty.
+// The value of the environment variable TF_CONFIG, if it is set, not empty, and has a cluster with jobs:
+// a job on one machine may have one without.
 std::optional<std::string> tf_config();
 
 // TF_CONFIG, as distributed TensorFlow reads it: {"cluster": {...}, "task": {"type": "worker", "index":

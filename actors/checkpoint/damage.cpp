@@ -1,6 +1,11 @@
 #include "actors/checkpoint/damage.h"
 
+#include <cstdint>
 #include <functional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "actors/checkpoint/checkpoint.h"
@@ -11,30 +16,58 @@
 namespace actorflow {
 namespace {
 
-// A manifest of one tensor, or slice of one, as if it were all there is.
-Manifest alone(const Manifest& manifest, const Manifest::Entry& entry) {
+using Entries = std::span<const Manifest::Entry>;
+
+// The first entries that are read together: of different names, and of so many bytes that opening their
+// files anew, whose headers name all tensors, costs little beside them.
+Entries first_group(Entries entries) {
+  constexpr std::uint64_t enough_bytes = std::uint64_t{64} << 20;
+  std::uint64_t bytes = 0;
+  std::set<std::string_view> names;
+  std::size_t count = 0;
+  while (count < entries.size() && bytes < enough_bytes && names.insert(entries[count].name).second)
+    bytes += entries[count++].size_bytes;
+  return entries.first(count);
+}
+
+// Reads tensors, or slices, as if they were all that there is.
+void read(Storage& storage, const std::string& folder, const Manifest& manifest, Entries entries) {
   Manifest part;
   part.global_step = manifest.global_step;
   part.block_bytes = manifest.block_bytes;
   part.files = manifest.files;
-  part.tensors = {entry};
-  part.tensors[0].first_row = 0;
-  part.tensors[0].full_rows = -1;
-  return part;
+  part.tensors = {entries.begin(), entries.end()};
+  std::vector<TensorRange> ranges;
+  for (auto& entry : part.tensors) {
+    entry.first_row = 0;
+    entry.full_rows = -1;
+    ranges.push_back({entry.name});
+  }
+  CheckpointReader(storage, folder, std::move(part), ranges).read_all();
 }
 
-// Reads all bytes, one tensor after the other. Calls `mistake` for each tensor that cannot be read, or
-// for the manifest, and goes on.
+// Reads all bytes. Calls `mistake` for each tensor that cannot be read, or for the manifest, and goes
+// on.
 void read_through(Storage& storage, const std::string& path,
                   const std::function<void(const Error&)>& mistake) {
+  const std::string folder = folder_of(path);
   try {
     const Manifest manifest = read_manifest(storage, path);
-    for (const auto& entry : manifest.tensors) try {
-        CheckpointReader reader(storage, folder_of(path), alone(manifest, entry), {{entry.name}});
-        reader.read_all();
+    const auto try_reading = [&](Entries entries, const auto& failed) {
+      try {
+        read(storage, folder, manifest, entries);
       } catch (const Error& error) {
-        mistake(error);
+        failed(error);
       }
+    };
+    Entries rest = manifest.tensors;
+    while (!rest.empty()) {
+      const Entries group = first_group(rest);
+      rest = rest.subspan(group.size());
+      try_reading(group, [&](const Error&) {
+        for (std::size_t i = 0; i < group.size(); ++i) try_reading(group.subspan(i, 1), mistake);
+      });
+    }
   } catch (const Error& error) {
     mistake(error);
   }

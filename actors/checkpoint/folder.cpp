@@ -134,6 +134,13 @@ std::set<std::int64_t> steps_of_newer(const std::vector<std::string>& files, std
 }
 
 // A manifest goes before its files, and for good: what remains is a checkpoint or no checkpoint.
+void remove_in_turn(Storage& storage, const std::string& folder,
+                    const std::vector<std::string>& manifests, const std::vector<std::string>& files) {
+  for (const auto& name : manifests) storage.remove(folder + "/" + name);
+  if (!manifests.empty()) storage.sync(folder);
+  for (const auto& name : files) storage.remove(folder + "/" + name);
+}
+
 void remove_others(Storage& storage, const std::string& folder, const Manifest& saved,
                    const KeepOptions& keep, std::int64_t epoch) {
   const auto all = storage.list(folder);
@@ -154,9 +161,7 @@ void remove_others(Storage& storage, const std::string& folder, const Manifest& 
     if (parts.step < 0 || (kept.contains(parts.step) && !is_other_version)) continue;
     (is_manifest ? manifests : files).push_back(name);
   }
-  for (const auto& name : manifests) storage.remove(folder + "/" + name);
-  if (!manifests.empty()) storage.sync(folder);
-  for (const auto& name : files) storage.remove(folder + "/" + name);
+  remove_in_turn(storage, folder, manifests, files);
 }
 
 // The first of a path's folders that is none.
@@ -227,6 +232,12 @@ void expect_folder_for(std::string_view what, Storage& storage, const std::strin
   }
 }
 
+std::int64_t newest_step(Storage& storage, const std::string& folder) {
+  std::int64_t newest = -1;
+  for (const auto& name : storage.list(folder)) newest = std::max(newest, FileName(name).step);
+  return newest;
+}
+
 std::int64_t newest_epoch_in_names(const std::vector<std::string>& names) {
   std::int64_t newest = 0;
   for (const auto& name : names) newest = std::max(newest, FileName(name).epoch);
@@ -244,6 +255,14 @@ void remove_leftovers(Storage& storage, const std::string& folder, const std::ve
   } catch (const std::exception& error) {
     spdlog::warn("what saving has left in {} stays: {}", folder, error.what());
   }
+}
+
+void remove_checkpoints(Storage& storage, const std::string& folder, std::int64_t kept_step) {
+  std::vector<std::string> manifests, files;
+  for (const auto& name : storage.list(folder))
+    if (const FileName parts(name); parts.step >= 0 && parts.step != kept_step)
+      (parts.suffix == manifest_suffix ? manifests : files).push_back(name);
+  remove_in_turn(storage, folder, manifests, files);
 }
 
 void remove_unpublished(Storage& storage, const std::string& folder, std::int64_t step,

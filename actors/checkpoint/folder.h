@@ -27,12 +27,17 @@ inline void expect_checkpoint_folder(Storage& storage, const std::string& folder
   expect_folder_for("checkpoints", storage, folder);
 }
 
+// The newest step in the names of a folder's files, -1 if there is none.
+std::int64_t newest_step(Storage& storage, const std::string& folder);
 // The newest epoch in the names of a folder's files, 0 if there is none.
 std::int64_t newest_epoch_in_names(const std::vector<std::string>& names);
 // Removes the files of incomplete saves, of the files in a folder that have these names: those of steps
 // without a manifest, but not of a newer epoch. Files that cannot be removed are logged and stay.
 void remove_leftovers(Storage& storage, const std::string& folder, const std::vector<std::string>& names,
                       std::int64_t epoch = 0);
+// Removes all checkpoints of a folder, but one of that step: their manifests first. Other files stay.
+// Throws what Storage throws.
+void remove_checkpoints(Storage& storage, const std::string& folder, std::int64_t kept_step = -1);
 // Removes these files of a step whose manifest may have been published all the same: files that it names
 // stay, and all of them if it cannot be read.
 void remove_unpublished(Storage& storage, const std::string& folder, std::int64_t step,

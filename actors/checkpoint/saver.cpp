@@ -15,6 +15,7 @@
 #include "dataflow/ops/sliced_ops.h"
 #include "dataflow/ops/training_ops.h"
 #include "dataflow/values/error.h"
+#include "dataflow/values/spelling.h"
 
 namespace actorflow {
 namespace {
@@ -39,6 +40,31 @@ VariableInCheckpoint place_of(const Variable& variable, const SaverOptions& opti
   place.full_rows = attr<Shape>(node, "slice_shape")[0];
   place.rows = variable.type().shape[0];
   return place;
+}
+
+// Throws invalid_argument if two variables, or slices, would be one in the checkpoint, or a name that
+// was given is of no variable.
+void expect_distinct(const std::vector<Variable>& variables, const SaverOptions& options) {
+  std::map<std::pair<std::string, std::int64_t>, std::string> owners;
+  std::set<std::string, std::less<>> own_names;
+  for (const auto& variable : variables) {
+    const auto place = place_of(variable, options);
+    const auto [owner, fresh] = owners.try_emplace({place.name, place.first_row}, variable.name());
+    if (!fresh)
+      throw invalid_argument(
+          fmt::format("a saver was given '{}' and '{}', which are both '{}' in the "
+                      "checkpoint; give each variable once and a name of its own",
+                      owner->second, variable.name(), place.name));
+    const auto& whole = attr<std::string>(variable.value().node(), "slice_of");
+    own_names.insert(whole.empty() ? variable.name() : whole);
+  }
+  const std::vector<std::string_view> known(own_names.begin(), own_names.end());
+  for (const auto& [name, renamed] : options.names)
+    if (!own_names.contains(name))
+      throw invalid_argument(
+          fmt::format("SaverOptions::names has '{}', which is none of the saver's "
+                      "variables{}",
+                      name, did_you_mean(name, known)));
 }
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
@@ -73,6 +99,10 @@ void expect_file(Storage& storage, const std::string& folder, const Manifest::Fi
 Saver::Saver(Graph& graph, const std::vector<Variable>& variables, const Variable& global_step,
              SaverOptions options)
     : graph_(&graph), global_step_(global_step), options_(std::move(options)) {
+  if (!(global_step.type() == TensorType{DType::int64, {}}))
+    throw invalid_argument(fmt::format("a saver numbers checkpoints by an int64 scalar, got '{}', {}",
+                                       global_step.name(), global_step.type().to_string()));
+  expect_distinct(variables, options_);
   std::vector<std::pair<std::string, Part>> parts;  // in the order of their first variables
   for (const auto& variable : variables) {
     saves_global_step_ |= variable.name() == global_step.name();
@@ -152,6 +182,10 @@ SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::strin
   remove_leftovers(storage, folder, names, session.fencing_epoch());
   const Snapshot kept = keep_one_step(session, folder);
   const std::int64_t step = kept.global_step;
+  if (step < 0)
+    throw Error(Code::failed_precondition,
+                fmt::format("the global step '{}' is {}; checkpoints have numbers from 0 on",
+                            global_step_.name(), step));
   const std::string prefix = free_file_prefix(storage, folder, step, session.fencing_epoch());
   const auto count = static_cast<int>(std::ranges::count_if(parts_, has_variables));
   std::vector<std::string> files;

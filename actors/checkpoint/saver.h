@@ -45,8 +45,9 @@ struct SavedCheckpoint {
 class Saver {
  public:
   // Adds the nodes that save and restore to the graph, on the variables' tasks. `global_step` numbers
-  // the checkpoints; it is saved if it is one of `variables`. REQUIRES: training has been added to the
-  // graph.
+  // the checkpoints; it is saved if it is one of `variables`. Throws invalid_argument unless that is an
+  // int64 scalar, and for two variables of one name in the checkpoint. REQUIRES: training has been added
+  // to the graph.
   Saver(Graph& graph, const std::vector<Variable>& variables, const Variable& global_step,
         SaverOptions options = {});
 

@@ -17,7 +17,8 @@ namespace actorflow {
 using Feeds = std::vector<std::pair<Output, Tensor>>;
 
 struct RunOptions {
-  std::int64_t timeout_ms = 0;  // 0 = the session's; afterwards the step fails as deadline_exceeded
+  // 0 = the session's; afterwards the step fails as deadline_exceeded. Not negative.
+  std::int64_t timeout_ms = 0;
   bool trace = false;           // record every node, for RunMetadata
 };
 

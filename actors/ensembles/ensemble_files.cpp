@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "actors/checkpoint/checkpoint.h"
+#include "actors/checkpoint/folder.h"
 #include "actors/ensembles/saved_members.h"
 #include "dataflow/values/error.h"
 
@@ -94,13 +94,23 @@ std::string advice(const EnsembleState& state, bool all_damaged) {
   return state.is_stacking() || all_damaged ? anew : "load it with DamagedMembers::left_out, or " + anew;
 }
 
-// The tensors that stand beside the members, without which nothing can be loaded.
-std::map<std::string, Tensor> load_vote(Storage& storage, const std::string& folder) {
+// Each save has a number, larger than all before, and counts once the vote has it: until then the
+// members of the save before are there, too.
+std::int64_t next_save(Storage& storage, const std::string& folder, int members) {
+  std::int64_t newest = newest_step(storage, path_of(folder, "vote"));
+  for (int member = 0; member < members; ++member)
+    newest = std::max(newest, newest_step(storage, path_of(folder, member_name(member))));
+  return newest + 1;
+}
+
+// The tensors that stand beside the members, without which nothing can be loaded, and their save's
+// number.
+Checkpoint load_vote(Storage& storage, const std::string& folder) {
   if (!is_folder(folder))
     throw Error(Code::not_found,
                 fmt::format("there is no folder '{}': expected what an ensemble has saved", folder));
   try {
-    return load_tensors(storage, path_of(folder, "vote"));
+    return load_saved(storage, path_of(folder, "vote"));
   } catch (const Error& error) {
     if (error.code() != Code::data_loss) throw;
     throw Error(Code::data_loss, fmt::format("{}; train and save the ensemble again", error.what()));
@@ -112,18 +122,24 @@ std::map<std::string, Tensor> load_vote(Storage& storage, const std::string& fol
 void Ensemble::save(const std::string& folder) const {
   state_->expect_trained();
   Storage& storage = posix_storage();
-  const KeepOptions newest{.max_to_keep = 1};
+  const std::int64_t number = next_save(storage, folder, state_->options.members);
+  const KeepOptions all{.max_to_keep = 0}, newest{.max_to_keep = 1};
   for (const auto& [member, tensors] : state_->weights)
-    save_checkpoint(storage, path_of(folder, member_name(member)), {.tensors = tensors}, newest);
-  save_checkpoint(storage, path_of(folder, "vote"), {.tensors = vote_tensors(*state_)}, newest);
+    save_checkpoint(storage, path_of(folder, member_name(member)),
+                    {.global_step = number, .tensors = tensors}, all);
+  save_checkpoint(storage, path_of(folder, "vote"),
+                  {.global_step = number, .tensors = vote_tensors(*state_)}, newest);
+  for (const auto& [member, tensors] : state_->weights)
+    remove_checkpoints(storage, path_of(folder, member_name(member)), number);
 }
 
 std::vector<std::string> Ensemble::load(const std::string& folder, DamagedMembers what) {
   Storage& storage = posix_storage();
-  const auto saved = load_vote(storage, folder);
+  const Checkpoint vote = load_vote(storage, folder);
+  const auto& saved = vote.tensors;
   expect_same(folder, saved, *state_);
   Tuple example = examples_in(folder, saved, state_->inputs());
-  auto [weights, damaged] = load_members(storage, folder, *state_, example);
+  auto [weights, damaged] = load_members(storage, folder, vote.global_step, *state_, example);
   const bool needs_all = state_->is_stacking() || what == DamagedMembers::refused;
   if (!damaged.empty() && (needs_all || weights.empty()))
     throw Error(Code::data_loss, fmt::format("{} of {} members in {} cannot be used: {}; {}",

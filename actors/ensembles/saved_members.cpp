@@ -5,16 +5,16 @@
 #include <filesystem>
 #include <utility>
 
-#include "actors/checkpoint/checkpoint.h"
+#include "actors/checkpoint/folder.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
 
 // Throws data_loss that says what is damaged and nothing of an earlier checkpoint: an ensemble has none.
-std::map<std::string, Tensor> load_only(Storage& storage, const std::string& path) {
+Checkpoint load_only(Storage& storage, const std::string& path) {
   try {
-    return load_checkpoint(storage, path).tensors;
+    return load_checkpoint(storage, path);
   } catch (const Error& error) {
     if (error.code() != Code::data_loss) throw;
     const auto damage = verify_checkpoint(storage, path);
@@ -65,20 +65,26 @@ bool is_folder(const std::string& path) {
   return std::filesystem::is_directory(path, ignored);
 }
 
-std::map<std::string, Tensor> load_tensors(Storage& storage, const std::string& folder) {
-  if (const auto path = latest_checkpoint(storage, folder)) return load_only(storage, *path);
+Checkpoint load_saved(Storage& storage, const std::string& folder, std::optional<std::int64_t> number) {
+  const auto newest = latest_checkpoint(storage, folder);
+  const auto path = number ? manifest_path(folder, *number) : newest.value_or("");
+  if (newest && storage.exists(path)) return load_only(storage, path);
+  if (newest)
+    throw Error(
+        Code::data_loss,
+        fmt::format("'{}' is missing, the member of the ensemble's save number {}", path, *number));
   throw Error(Code::not_found, fmt::format("there is no {} '{}': expected what an ensemble has saved",
                                            is_folder(folder) ? "checkpoint in" : "folder", folder));
 }
 
-SavedMembers load_members(Storage& storage, const std::string& folder, const EnsembleState& state,
-                          const Tuple& example) {
+SavedMembers load_members(Storage& storage, const std::string& folder, std::int64_t number,
+                          const EnsembleState& state, const Tuple& example) {
   SavedMembers saved;
   int of_others = 0;
   for (int member = 0; member < state.options.members; ++member) {
     const std::string name = member_name(member);
     try {
-      auto weights = load_tensors(storage, folder + "/" + name);
+      auto weights = load_saved(storage, folder + "/" + name, number).tensors;
       expect_weights_of(state.networks[static_cast<std::size_t>(member)], example, weights);
       saved.weights[member] = std::move(weights);
     } catch (const Error& error) {

@@ -1,6 +1,7 @@
 #include "actors/export/onnx_export.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <set>
@@ -8,6 +9,7 @@
 #include "actors/export/onnx_model.h"
 #include "dataflow/graph/state_ops.h"
 #include "dataflow/values/error.h"
+#include "schema/checksum.h"
 #include "schema/signatures.h"
 
 namespace actorflow {
@@ -47,14 +49,42 @@ void write(Storage& storage, const std::string& path,
   file->commit();
 }
 
+// With their checksum: of two exports a crash may leave the model of one and the weights of the other,
+// which must not be taken for one model.
+std::string name_of_weights(const std::string& stem, std::uint64_t checksum) {
+  return fmt::format("{}-{:016x}.weights", stem, checksum);
+}
+
+std::uint64_t checksum_of_weights(const OnnxModel& model) {
+  Checksum sum;
+  for (const auto& [name, tensor] : model.initializers)
+    if (tensor.dtype() != DType::string)
+      sum.update({static_cast<const std::byte*>(tensor.data()), tensor.size_bytes()});
+  return sum.value();
+}
+
+// Removes the weights of a model's earlier exports.
+void remove_earlier_weights(Storage& storage, const std::string& folder, const std::string& stem,
+                            const std::string& present) try {
+  const std::string form = name_of_weights(stem, 0);
+  for (const auto& name : storage.list(folder))
+    if (name != present && name.size() == form.size() && name.starts_with(stem + "-") &&
+        name.ends_with(".weights"))
+      storage.remove(folder + "/" + name);
+} catch (const Error& error) {
+  spdlog::warn("weights of earlier exports stay in {}: {}", folder, error.what());
+}
+
 void write_model(Storage& storage, const std::string& folder, const std::string& stem,
                  const OnnxModel& model, const OnnxExportOptions& options) {
   std::uint64_t weights_bytes = 0;
   for (const auto& entry : model.initializers) weights_bytes += entry.second.size_bytes();
   const bool apart = weights_bytes > options.max_model_bytes;
-  const auto files = encode_onnx(model, apart ? stem + ".weights" : "");
-  if (apart) write(storage, fmt::format("{}/{}.weights", folder, stem), files.weights);
+  const std::string weights = apart ? name_of_weights(stem, checksum_of_weights(model)) : "";
+  const auto files = encode_onnx(model, weights);
+  if (apart) write(storage, folder + "/" + weights, files.weights);
   storage.write_atomically(fmt::format("{}/{}.onnx", folder, stem), files.model);
+  remove_earlier_weights(storage, folder, stem, weights);
 }
 
 // The nodes that read variables, by variable.

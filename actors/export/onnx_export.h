@@ -30,8 +30,9 @@ std::vector<std::string> exported_variables(const std::map<std::string, Signatur
 
 // Writes a model into `folder` for each signature, with the nodes that its outputs need and the
 // variables' values as constants: "model.onnx" for "serving_default", else "<signature>.onnx", and if
-// needed "<model>.weights"; and finally "signatures.json" with the inputs and outputs of each. Devices
-// are left out. Unknown dimensions stay open; the first one of each input is "batch", the same for all.
+// needed "<model>-<checksum>.weights"; and finally "signatures.json" with the inputs and outputs of
+// each. Devices are left out. Unknown dimensions stay open; the first one of each input is "batch", the
+// same for all.
 //
 // `values` are the variables', by name. Throws unimplemented with all nodes that ONNX cannot express;
 // invalid_argument for an output that depends on something that is neither input nor variable, and for a

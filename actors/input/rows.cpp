@@ -37,6 +37,9 @@ void copy_elements(const Tensor& source, std::int64_t from, Tensor& target, std:
               static_cast<std::size_t>(count * size));
 }
 
+// Memory for rows that may never come; more is taken as they do.
+constexpr std::int64_t most_bytes_ahead = std::int64_t{1} << 30;
+
 std::int64_t product(std::span<const std::int64_t> dims) {
   std::int64_t count = 1;
   for (const auto dim : dims) count *= dim;
@@ -104,7 +107,10 @@ void RowStacker::begin_row(std::span<const Tensor> like, int axes_left_out) {
     return tensor.shape().dims().subspan(static_cast<std::size_t>(axes_left_out));
   };
   if (columns_.empty()) {
-    capacity_ = expected_;
+    std::int64_t row_bytes = 1;
+    for (const auto& tensor : like)
+      row_bytes += product(dims_of(tensor)) * static_cast<std::int64_t>(size_of(tensor.dtype()));
+    capacity_ = std::min(expected_, std::max<std::int64_t>(1, most_bytes_ahead / row_bytes));
     for (const auto& tensor : like)
       columns_.push_back(allocate(tensor.dtype(), with_rows(capacity_, dims_of(tensor))));
   }

@@ -18,7 +18,7 @@ Tuple row_of(std::span<const Tensor> columns, std::int64_t row);
 // Stacks tuples of equal types along a new first dimension. Not thread-safe.
 class RowStacker {
  public:
-  // Allocates memory for that many rows at a time: all of them if their number is known.
+  // Allocates memory for that many rows, or 1 GiB of them, at first: for all if their number is known.
   explicit RowStacker(std::int64_t rows_expected) : expected_(rows_expected) {}
 
   std::int64_t rows() const { return rows_; }

@@ -23,6 +23,8 @@ Layer pool(const char* kind, Pool function, Extent windows, const PoolOptions& o
 Layer conv2d(std::int64_t filters, Extent window, const Activation& activation,
              const ConvLayerOptions& options) {
   expect_positive("conv2d", "filters", filters);
+  expect_positive("conv2d", "a window", std::min(window.height, window.width));
+  expect_positive("conv2d", "strides", std::min(options.strides.height, options.strides.width));
   return {"conv2d", [=](LayerScope& scope, Output x) {
             expect_floating(x);
             expect_rank(x, 4, images);

@@ -84,7 +84,7 @@ Layer attention(std::int64_t heads, std::int64_t head_width, const AttentionOpti
 
 // [batch, ...] -> [batch, all the rest].
 Layer flatten();
-// Another shape of each example; one dimension may be -1.
+// Another shape of each example, of as many elements; one dimension may be -1.
 Layer reshape(const Shape& shape);
 // float32(x) * scale + offset: such as pixels of 0 to 255 to 0 to 1.
 Layer rescaling(double scale, double offset = 0);

@@ -1,6 +1,7 @@
 // Layers without variables.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -31,16 +32,30 @@ void expect_inputs(const std::vector<Output>& inputs) {
   if (inputs.empty()) throw invalid_argument("expected one input or more, got none");
 }
 
-// The product of the dimensions that are known.
-std::int64_t known_elements(const Shape& shape) {
+// Of one example of x; all its dimensions are known, and there is an element.
+std::int64_t elements_of(Output x) {
   std::int64_t product = 1;
-  for (const std::int64_t dim : shape.dims())
-    if (dim > 0) product *= dim;
+  for (const std::int64_t dim : batch_of(x.shape()).dims().subspan(1)) product *= dim;
+  if (product == 0)
+    throw invalid_argument(fmt::format("expected examples with elements, got {}", x.type().to_string()));
   return product;
 }
 
-// Of one example.
-std::int64_t elements_of(Output x) { return known_elements(batch_of(x.shape())); }
+// `wanted`, the shape of an example, behind the batch's dimension. A dimension of -1 is what is left of
+// the elements of x.
+Shape reshaped(const Shape& wanted, Output x) {
+  const std::int64_t elements = elements_of(x);
+  std::int64_t given = 1;
+  for (const std::int64_t dim : wanted.dims())
+    if (dim >= 0 && __builtin_mul_overflow(given, dim, &given)) given = 0;
+  const bool is_open = std::ranges::count(wanted.dims(), Shape::unknown) > 0;
+  if (given == 0 || (is_open ? elements % given != 0 : elements != given))
+    throw invalid_argument(fmt::format("the {} elements of an example of {} do not make one of {}",
+                                       elements, x.type().to_string(), wanted.to_string()));
+  Shape result{-1};
+  for (const std::int64_t dim : wanted.dims()) result.push_back(dim >= 0 ? dim : elements / given);
+  return result;
+}
 
 }  // namespace
 
@@ -58,12 +73,10 @@ Layer flatten() {
 }
 
 Layer reshape(const Shape& shape) {
-  return {"reshape", [shape](LayerScope&, Output x) {
-            Shape wanted{-1};
-            for (const std::int64_t dim : shape.dims())
-              wanted.push_back(dim >= 0 ? dim : elements_of(x) / known_elements(shape));
-            return reshape(x, wanted);
-          }};
+  if (std::ranges::count(shape.dims(), Shape::unknown) > 1)
+    throw invalid_argument(
+        fmt::format("reshape: expected at most one dimension of -1, got {}", shape.to_string()));
+  return {"reshape", [shape](LayerScope&, Output x) { return reshape(x, reshaped(shape, x)); }};
 }
 
 Layer rescaling(double scale, double offset) {

@@ -164,6 +164,9 @@ PlanRef Master::plan_of(MasterSession& owner, const std::string& key, const Step
 }
 
 void Master::run(MasterSession& owner, const PlanRef& plan, StepRequest step, MasterReplyFn& reply) {
+  if (step.timeout_ms < 0)
+    throw invalid_argument("a step's timeout must be 0 (the session's) or more ms, got " +
+                           std::to_string(step.timeout_ms));
   check_feeds(*plan, step.feeds);
   if (step.timeout_ms == 0) step.timeout_ms = owner.settings()->options.step_timeout_ms;
   if (plan->ready) return start(owner, *plan, std::move(step), reply);

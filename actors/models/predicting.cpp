@@ -9,6 +9,17 @@
 namespace actorflow {
 namespace {
 
+// Throws failed_precondition unless each output has a row for each example.
+void expect_rows(const std::vector<Tensor>& outputs, std::int64_t examples) {
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i].shape().rank() < 1 || outputs[i].shape()[0] != examples)
+      throw Error(
+          Code::failed_precondition,
+          fmt::format("predict: output {} is {} for {} examples: expected a row for each; a layer "
+                      "of the model mixes examples",
+                      i, outputs[i].describe(), examples));
+}
+
 // The outputs for the first components of the elements, which are the inputs.
 std::vector<Tensor> predict(ModelEngine& model, const Dataset& examples, std::int64_t batch_size,
                             std::int64_t rows_expected) {
@@ -17,7 +28,9 @@ std::vector<Tensor> predict(ModelEngine& model, const Dataset& examples, std::in
   RowStacker results(rows_expected);
   while (auto batch = next_of(batches)) {
     batch->resize(inputs);
+    const std::int64_t examples_here = rows_of(*batch);
     const auto values = model.session().predict(std::move(*batch));
+    expect_rows(values, examples_here);
     for (std::int64_t row = 0; row < rows_of(values); ++row) results.add_row(values, row);
   }
   return results.take();

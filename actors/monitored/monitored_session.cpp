@@ -4,9 +4,11 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/session_maker.h"
@@ -24,6 +26,30 @@ Point lost_step("a step lost and made again");
 // The pause before another session where none has made a step since the last loss: what it is takes
 // time.
 constexpr std::int64_t retry_ms = 100;
+
+// Throws invalid_argument for numbers below 0 and empty hooks.
+void check(const MonitoredOptions& options) {
+  const std::array<std::pair<const char*, double>, 11> numbers{
+      {{"save_checkpoint.steps", static_cast<double>(options.save_checkpoint.steps)},
+       {"save_checkpoint.seconds", options.save_checkpoint.seconds},
+       {"save_summaries.steps", static_cast<double>(options.save_summaries.steps)},
+       {"save_summaries.seconds", options.save_summaries.seconds},
+       {"log_step_count_steps", static_cast<double>(options.log_step_count_steps)},
+       {"max_wait_secs", options.max_wait_secs},
+       {"max_rollbacks", options.max_rollbacks},
+       {"last_step", static_cast<double>(options.last_step)},
+       {"max_to_keep", options.max_to_keep},
+       {"connect_timeout_ms", static_cast<double>(options.connect_timeout_ms)},
+       {"session.step_timeout_ms", static_cast<double>(options.session.step_timeout_ms)}}};
+  for (const auto& [name, value] : numbers)
+    if (!(value >= 0))
+      throw invalid_argument(fmt::format("MonitoredOptions::{} must be 0 or more, got {}", name, value));
+  for (const Hooks* hooks : {&options.hooks, &options.chief_only_hooks})
+    for (std::size_t i = 0; i < hooks->size(); ++i)
+      if (!(*hooks)[i])
+        throw invalid_argument(
+            fmt::format("hook {} of {} in MonitoredOptions is empty; leave it out", i, hooks->size()));
+}
 
 // The fetches of a program and of hooks as one list, in which every tensor is once.
 class Fetches {
@@ -79,6 +105,7 @@ MonitoredSession::Impl::Impl(std::optional<Server> own_server, Server* other_ser
       server(other_server ? *other_server : *owned),
       options(std::move(given)),
       scaffold{graph, global_step(graph), options.local_init} {
+  check(options);
   for (const auto& output : options.local_init)
     expect_in_graph(graph, output, "a node of MonitoredOptions::local_init");
   if (options.init_op) expect_in_graph(graph, options.init_op, "MonitoredOptions::init_op");

@@ -7,10 +7,33 @@
 #include "actors/task/local_servers.h"
 #include "actors/task/server_impl.h"
 #include "dataflow/values/check.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 
+namespace {
+
+// Throws one invalid_argument for all numbers that make no sense.
+void check(const ServerOptions& options) {
+  std::string mistakes;
+  const auto expect = [&mistakes](const char* name, std::int64_t value, std::int64_t least) {
+    if (value < least)
+      mistakes += "\nServerOptions::" + std::string(name) + " must be " + std::to_string(least) +
+                  " or more, got " + std::to_string(value);
+  };
+  expect("connect_timeout_ms", options.connect_timeout_ms, 0);
+  expect("heartbeat_timeout_ms", options.heartbeat_timeout_ms, 0);
+  expect("num_threads", options.num_threads, 0);
+  expect("spin_us", options.spin_us, 0);
+  expect("full_window_timeout_ms", options.full_window_timeout_ms, 0);
+  expect("max_connections", options.max_connections, 1);
+  if (!mistakes.empty()) throw invalid_argument("a server cannot be made of these options:" + mistakes);
+}
+
+}  // namespace
+
 Server::Server(ServerOptions options) {
+  check(options);
   if (options.runtime && (!options.credentials.empty() || options.insecure))
     throw invalid_argument("a server in a shared runtime has the credentials of that runtime");
   if (options.runtime && !options.extensions.empty())

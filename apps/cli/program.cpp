@@ -72,6 +72,21 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
                      did_you_mean(rest[0].substr(0, rest[0].find('=')), views), help);
 }
 
+// "--name=" as a name and an empty value: CLI11 would take the next flag for its value. In the order in
+// which CLI11 wants them, the last one first.
+std::vector<std::string> arguments_of(int argc, char** argv) {
+  std::vector<std::string> arguments;
+  for (int i = argc - 1; i > 0; --i) {
+    std::string argument = argv[i];
+    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
+      arguments.emplace_back();
+      argument.pop_back();
+    }
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
 }  // namespace
 
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
@@ -80,7 +95,7 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
   report_crashes();
   app.set_version_flag("--version", name + " " + ACTORFLOW_VERSION);
   try {
-    app.parse(argc, argv);
+    app.parse(arguments_of(argc, argv));
     return body();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version

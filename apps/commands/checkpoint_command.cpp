@@ -71,6 +71,11 @@ int list(const std::string& folder) {
       for (const auto& file : manifest.files) bytes += file.size_bytes;
       fmt::print(row, manifest.global_step, time_text(manifest.saved_at_s), variables.size(),
                  manifest.files.size(), size_text(bytes), path.substr(path.rfind('/') + 1));
+      for (const auto& file : manifest.files)
+        if (!posix_storage().exists(folder + "/" + file.name))
+          throw Error(Code::data_loss,
+                      fmt::format("{}/{}, a file of the checkpoint of step {}, is missing", folder,
+                                  file.name, manifest.global_step));
     } catch (const Error& error) {
       fmt::print(stderr, "error: {}\n", error.what());
       result = failed_run;

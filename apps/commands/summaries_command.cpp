@@ -103,6 +103,9 @@ int follow(const SummariesCommand& command, Runs& runs) {
 }
 
 int run(const SummariesCommand& command) {
+  if (!command.follow && !std::filesystem::exists(command.folder))
+    throw Error(Code::not_found,
+                fmt::format("there is no folder '{}'; to wait for it, add --follow", command.folder));
   Runs runs(command.folder);
   if (command.follow) return follow(command, runs);
   while (runs.poll()) continue;

@@ -27,9 +27,18 @@ std::string address_mistake(std::string_view address) {
 // Port 0 is no address yet: several tasks may have it.
 bool is_fixed(std::string_view address) { return HostPort::parse(address).port != 0; }
 
+// Of which two tasks may not have the same: "A:01" is "a:1".
+std::string plain_address(std::string_view address) {
+  const HostPort parsed = HostPort::parse(address);
+  std::string host = parsed.host;
+  std::ranges::transform(host, host.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return host + ":" + std::to_string(parsed.port);
+}
+
 std::string all_mistakes(const ClusterSpec::Jobs& jobs) {
   std::string mistakes;
-  std::map<std::string_view, TaskName> owners;
+  std::map<std::string, TaskName> owners;
   for (const auto& [job, tasks] : jobs) {
     if (!is_job_name(job))
       add_line(mistakes, "the job name " + quoted(job) +
@@ -42,7 +51,8 @@ std::string all_mistakes(const ClusterSpec::Jobs& jobs) {
                  "job " + quoted(job) + " has the task index " + std::to_string(index) + " below 0");
       if (const auto mistake = address_mistake(address); !mistake.empty())
         add_line(mistakes, task.to_string() + ": " + mistake);
-      else if (const auto [owner, fresh] = owners.emplace(address, task); !fresh && is_fixed(address))
+      else if (const auto [owner, fresh] = owners.emplace(plain_address(address), task);
+               !fresh && is_fixed(address))
         add_line(mistakes, task.to_string() + " has the address " + quoted(address) + " of " +
                                owner->second.to_string());
     }

@@ -22,6 +22,17 @@ const Optimizer* find_built_in(std::string_view name) {
   return found == built_in().end() ? nullptr : &*found;
 }
 
+// Values with which the first update would divide by 0, or climb.
+void expect_in_range(const std::string& name, const std::vector<double>& values) {
+  if (values[0] < 0)
+    throw invalid_argument("the learning rate of optimizer '" + name + "' must be 0 or more, got " +
+                           std::to_string(values[0]));
+  const bool divides = name == Adagrad::name;
+  if ((divides || name == Ftrl::name) && values.size() > 1 && (divides ? values[1] <= 0 : values[1] < 0))
+    throw invalid_argument("the initial_accumulator of optimizer '" + name + "' must be " +
+                           (divides ? "above 0" : "0 or more") + ", got " + std::to_string(values[1]));
+}
+
 }  // namespace
 
 Optimizer::Optimizer(std::string name, std::vector<double> hyperparameters)
@@ -33,6 +44,7 @@ Optimizer::Optimizer(std::string name, std::vector<double> hyperparameters)
     if (!std::isfinite(hyperparameters_[i]))
       throw invalid_argument("hyperparameter " + std::to_string(i) + " of optimizer '" + name_ +
                              "' must be finite, got " + std::to_string(hyperparameters_[i]));
+  expect_in_range(name_, hyperparameters_);
 }
 
 void expect_hyperparameters(std::string_view optimizer, std::size_t expected, std::size_t actual) {

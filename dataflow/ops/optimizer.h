@@ -172,7 +172,8 @@ struct Muon {
 // An optimizer's name and its hyperparameters in the order of O::fields(), the learning rate first.
 class Optimizer {
  public:
-  // Throws invalid_argument for an empty name, no hyperparameters, and values that are not finite.
+  // Throws invalid_argument for an empty name, no hyperparameters, values that are not finite, and a
+  // negative learning rate.
   Optimizer(std::string name, std::vector<double> hyperparameters);
   template <DescribedOptimizer O>
   Optimizer(const O& o) : Optimizer(std::string(O::name), values_of(o)) {}  // NOLINT: implicit

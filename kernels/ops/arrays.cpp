@@ -7,6 +7,7 @@
 
 #include "kernels/core/dtypes.h"
 #include "kernels/ops.h"
+#include "kernels/ops/slice.h"
 
 namespace actorflow {
 namespace {
@@ -40,12 +41,12 @@ std::int64_t known_length(const char* function, const Output& x, int axis) {
   return length;
 }
 
-Output part_of(const Output& x, std::int64_t begin, std::int64_t size, int axis) {
+Output part_of(const Output& x, std::int64_t begin, std::int64_t size, int axis, bool is_last) {
   const auto rank = static_cast<std::size_t>(x.shape().rank());
   List begins(rank, 0), sizes(rank, -1);
   begins[static_cast<std::size_t>(axis)] = begin;
   sizes[static_cast<std::size_t>(axis)] = size;
-  return slice(x, begins, sizes);
+  return is_last ? slice_to_end(x, begins, sizes) : slice(x, begins, sizes);
 }
 
 }  // namespace
@@ -88,9 +89,10 @@ std::vector<Output> split(Output x, const List& sizes, std::int64_t axis) {
            "a sum of " + std::to_string(sum));
   std::vector<Output> parts;
   std::int64_t begin = 0;
-  for (const auto size : sizes) {
-    parts.push_back(part_of(x, begin, size, place));
-    begin += size;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const bool is_last = length == Shape::unknown && i + 1 == sizes.size();
+    parts.push_back(part_of(x, begin, sizes[i], place, is_last));
+    begin += sizes[i];
   }
   return parts;
 }
@@ -118,13 +120,24 @@ Output squeeze(Output x, const List& axes) {
     if (!gone[static_cast<std::size_t>(i)]) shape.push_back(x.shape()[i]), kept.push_back(i);
   if (std::ranges::count(shape.dims(), Shape::unknown) <= 1) return reshape(x, shape);
   // A shape with several unknown dimensions cannot be asked for; the sum over an axis of 1 is the same.
-  return axes.empty() ? x : sum(x, axes);
+  if (axes.empty()) return x;
+  if (!(is_float32_or_64(x.dtype()) || x.dtype() == DType::int32 || x.dtype() == DType::int64))
+    refuse("squeeze", x, "numbers, where several dimensions are unknown",
+           std::string(to_string(x.dtype())));
+  return sum(x, axes);
 }
 
 Output range(Graph& graph, std::int64_t begin, std::int64_t end, std::int64_t step, DType dtype) {
   if (step == 0) throw invalid_argument("range() needs a step that is not 0");
-  List values;
-  for (auto value = begin; step > 0 ? value < end : value > end; value += step) values.push_back(value);
+  using Number = std::uint64_t;  // distances of int64 fit
+  const bool up = step > 0;
+  const Number stride = up ? static_cast<Number>(step) : Number{0} - static_cast<Number>(step);
+  const Number distance = up ? static_cast<Number>(end) - static_cast<Number>(begin)
+                             : static_cast<Number>(begin) - static_cast<Number>(end);
+  const bool is_empty = up ? begin >= end : begin <= end;
+  List values(is_empty ? 0 : (distance - 1) / stride + 1);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<std::int64_t>(static_cast<Number>(begin) + i * static_cast<Number>(step));
   return cast(graph.constant(Tensor::of<std::int64_t>({std::ssize(values)}, values)), dtype);
 }
 
@@ -133,6 +146,8 @@ Output one_hot(Output indices, std::int64_t depth, DType dtype, std::int64_t axi
   const int rank = rank_of("one_hot", indices);
   const int place = checked_axis("one_hot", indices, axis, rank + 1);
   if (depth < 0) refuse("one_hot", indices, "a depth of 0 or more", std::to_string(depth));
+  if (indices.dtype() != DType::int32 && indices.dtype() != DType::int64)
+    refuse("one_hot", indices, "indices of int32 or int64", std::string(to_string(indices.dtype())));
   List behind;
   for (int i = place + 1; i <= rank; ++i) behind.push_back(i - place);
   const Output classes = range(*indices.graph, 0, depth, 1, indices.dtype());

@@ -18,8 +18,9 @@ namespace actorflow {
 Output stack(const std::vector<Output>& parts, std::int64_t axis = 0);
 // The parts along an axis of known length, which vanishes.
 std::vector<Output> unstack(Output x, std::int64_t axis = 0);
-// x cut along an axis: into parts of these sizes, which add up to the axis's length if that is known; or
-// into `count` equal parts of an axis of known length.
+// x cut along an axis: into parts of these sizes, which add up to the axis's length; or into `count`
+// equal parts of an axis of known length. Of an axis of unknown length the last part fails when it does
+// not end there.
 std::vector<Output> split(Output x, const std::vector<std::int64_t>& sizes, std::int64_t axis);
 std::vector<Output> split(Output x, std::int64_t count, std::int64_t axis);
 // x without these axes, whose dimensions are 1.

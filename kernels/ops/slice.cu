@@ -7,6 +7,7 @@
 #include "kernels/core/dtypes.h"
 #include "kernels/loops/strided_copy.h"
 #include "kernels/ops.h"
+#include "kernels/ops/slice.h"
 
 namespace actorflow {
 namespace {
@@ -40,9 +41,9 @@ void expect_inside(const Context& c, const List& begin, const Shape& box, const 
   }
 }
 
-// The shape of a slice: -1 in `size` is up to the end.
+// The shape of a slice: -1 in `size` is up to the end. With `ends` every size must reach there.
 template <class Context>
-Shape sliced_shape(const Context& c, const List& begin, const List& size, const Shape& x) {
+Shape sliced_shape(const Context& c, const List& begin, const List& size, bool ends, const Shape& x) {
   if (size.size() != begin.size() || begin.size() > Shape::max_rank)
     c.fail("as many entries in 'size' as in 'begin', at most 8", std::to_string(size.size()));
   expect_entry_per_axis(c, "begin", begin, x);
@@ -54,6 +55,9 @@ Shape sliced_shape(const Context& c, const List& begin, const List& size, const 
       c.fail("a part of " + x.to_string(), "a size of " + std::to_string(size[i]) + " from " +
                                                std::to_string(begin[i]) + " on along axis " +
                                                std::to_string(i));
+    if (ends && dim != Shape::unknown && size[i] >= 0 && begin[i] + size[i] != dim)
+      c.fail("axis " + std::to_string(i) + " of " + x.to_string() + " to be as long as its parts together",
+             std::to_string(begin[i] + size[i]));
     shape.push_back(to_end ? dim - begin[i] : size[i]);
   }
   expect_inside(c, begin, shape, x);
@@ -114,8 +118,8 @@ Shape joined(const Context& c, Shape whole, Shape part, int axis) {
 }
 
 void infer_slice(InferContext& c) {
-  c.add_output(c.input(0).dtype,
-               sliced_shape(c, c.attr<List>("begin"), c.attr<List>("size"), c.input(0).shape));
+  c.add_output(c.input(0).dtype, sliced_shape(c, c.attr<List>("begin"), c.attr<List>("size"),
+                                              c.attr<bool>("ends"), c.input(0).shape));
 }
 
 void infer_slice_like(InferContext& c) {
@@ -181,7 +185,7 @@ const OpDef& slice_op() {
   static const OpDef op{.name = "Slice",
                         .min_inputs = 1,
                         .max_inputs = 1,
-                        .attrs = {{"begin", List(), true}, {"size", List(), true}},
+                        .attrs = {{"begin", List(), true}, {"size", List(), true}, {"ends", false}},
                         .infer = infer_slice,
                         .gradient = slice_gradient};
   return op;
@@ -256,7 +260,9 @@ void slice_to(OpContext& c, const List& begin, const Shape& shape) {
 
 void slice_kernel(OpContext& c) {
   const auto& begin = attr<List>(c.node(), "begin");
-  slice_to(c, begin, sliced_shape(c, begin, attr<List>(c.node(), "size"), c.input(0).shape()));
+  slice_to(c, begin,
+           sliced_shape(c, begin, attr<List>(c.node(), "size"), attr<bool>(c.node(), "ends"),
+                        c.input(0).shape()));
 }
 
 void slice_like_kernel(OpContext& c) {
@@ -322,6 +328,10 @@ void concat_grad_kernel(OpContext& c) {
 
 Output slice(Output x, const List& begin, const List& size) {
   return add_node(slice_op(), {x}, {{"begin", begin}, {"size", size}});
+}
+
+Output slice_to_end(Output x, const List& begin, const List& size) {
+  return add_node(slice_op(), {x}, {{"begin", begin}, {"size", size}, {"ends", true}});
 }
 
 Output concat(const std::vector<Output>& parts, std::int64_t axis) {

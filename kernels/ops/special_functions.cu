@@ -50,12 +50,15 @@ struct Erf {
 #endif
 };
 
-// log(1 + e^x) without overflow.
+// log(1 + e^x) without overflow, and without loss where it is small: with u = 1 + t as it is rounded,
+// log(1 + t) is log(u) t / (u - 1) (Kahan, in Goldberg 1991, theorem 4).
 struct Softplus {
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T x) const {
     const T positive = x < 0 ? T(0) : x;  // NaN stays
-    return positive + elementary::log(1 + elementary::exp(-std::fabs(x)));
+    const T t = elementary::exp(-std::fabs(x)), u = 1 + t;
+    const T rest = u == 1 ? t : elementary::log(u) * (t / (u - 1));
+    return positive + rest;
   }
 };
 

@@ -33,11 +33,18 @@ void expect_multiples(const Context& c, const List& multiples, const Shape& x) {
     c.fail("at most 8 dimensions and repeated axes together", std::to_string(loops) + " of them");
 }
 
-Shape tiled_shape(const List& multiples, const Shape& x) {
+template <class Context>
+Shape tiled_shape(const Context& c, const List& multiples, const Shape& x) {
+  expect_multiples(c, multiples, x);
   Shape shape;
-  for (int axis = 0; axis < x.rank(); ++axis)
-    shape.push_back(x[axis] == Shape::unknown ? x[axis]
-                                              : x[axis] * multiples[static_cast<std::size_t>(axis)]);
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    const auto multiple = multiples[static_cast<std::size_t>(axis)];
+    std::int64_t dim = x[axis];
+    if (dim != Shape::unknown && __builtin_mul_overflow(dim, multiple, &dim))
+      c.fail("dimensions below 2^63",
+             x.to_string() + " " + std::to_string(multiple) + " times along axis " + std::to_string(axis));
+    shape.push_back(dim);
+  }
   return shape;
 }
 
@@ -45,8 +52,7 @@ void infer_tile(InferContext& c) {
   const auto& multiples = c.attr<List>("multiples");
   const Shape& x = c.input(0).shape;
   if (!x.has_rank()) return c.add_output(c.input(0).dtype, x);
-  expect_multiples(c, multiples, x);
-  c.add_output(c.input(0).dtype, tiled_shape(multiples, x));
+  c.add_output(c.input(0).dtype, tiled_shape(c, multiples, x));
 }
 
 // The shape of which `tiled` is the tiling.
@@ -97,8 +103,8 @@ const OpDef& tile_grad_op() {
 }
 
 // Operand 0 is the tensor, which stays where it is from copy to copy; operand 1 is the result.
-StridedLoops<2> tiling_loops(const Shape& x, const List& multiples) {
-  const auto from = dense_strides(x), to = dense_strides(tiled_shape(multiples, x));
+StridedLoops<2> tiling_loops(const Shape& x, const List& multiples, const Shape& tiled) {
+  const auto from = dense_strides(x), to = dense_strides(tiled);
   StridedLoops<2> loops;
   for (int axis = 0; axis < x.rank(); ++axis) {
     const auto i = static_cast<std::size_t>(axis);
@@ -112,9 +118,9 @@ StridedLoops<2> tiling_loops(const Shape& x, const List& multiples) {
 void tile_kernel(OpContext& c) {
   const Tensor& x = c.input(0);
   const auto& multiples = attr<List>(c.node(), "multiples");
-  expect_multiples(c, multiples, x.shape());
-  Tensor& out = c.allocate_output(0, x.dtype(), tiled_shape(multiples, x.shape()));
-  if (out.elements() > 0) strided_copy(c.device(), tiling_loops(x.shape(), multiples), {x}, {out});
+  Tensor& out = c.allocate_output(0, x.dtype(), tiled_shape(c, multiples, x.shape()));
+  if (out.elements() > 0)
+    strided_copy(c.device(), tiling_loops(x.shape(), multiples, out.shape()), {x}, {out});
 }
 
 void tile_grad_kernel(OpContext& c) {

@@ -154,12 +154,13 @@ template <class T>
 struct FtrlRule {
   T learning_rate, l1, l2;
   ACTORFLOW_HOST_DEVICE void operator()(T g, T& value, T& a, T& linear) const {
+    if (learning_rate == 0) return;  // as the first steps of a warm-up: nothing is learnt
     const T before = std::sqrt(a);
     a += g * g;
     const T root = std::sqrt(a);
     linear += g - (root - before) / learning_rate * value;
     const T shrunk = linear > l1 ? l1 - linear : linear < -l1 ? -l1 - linear : linear - linear;
-    value = shrunk / (root / learning_rate + 2 * l2);
+    value = shrunk == 0 ? shrunk : shrunk / (root / learning_rate + 2 * l2);  // the root may be 0
   }
 };
 

@@ -71,7 +71,7 @@ class Decompressed final : public ByteSource {
         ended_ = true;
         break;
       }
-      done += decode_some(to.subspan(done));
+      if (!skip_padding()) done += decode_some(to.subspan(done));
     }
     return done;
   }
@@ -93,6 +93,17 @@ class Decompressed final : public ByteSource {
     block_.resize(source_->read(block_));
     at_ = 0;
     return !block_.empty();
+  }
+
+  // Zeros behind a frame, which tapes and some file systems add; no frame begins with them. True if
+  // there were some.
+  bool skip_padding() {
+    if (!between_frames_) return false;
+    const auto end = std::find_if(block_.begin() + static_cast<std::ptrdiff_t>(at_), block_.end(),
+                                  [](std::byte byte) { return byte != std::byte{0}; });
+    const auto skipped = static_cast<std::size_t>(end - block_.begin()) - at_;
+    at_ += skipped;
+    return skipped > 0;
   }
 
   // Of a stream that needs more input it reads it, and makes 0 bytes.

@@ -366,6 +366,22 @@ BOOST_AUTO_TEST_CASE(who_rolls_back_needs_checkpoints) {
   BOOST_TEST(status.message.find("checkpoint_dir") != std::string::npos, status.message);
 }
 
+BOOST_AUTO_TEST_CASE(options_that_make_no_sense_are_named) {
+  Job job;
+  Program p;
+  const auto refused = [&](const auto& change, const std::string& text) {
+    auto options = job.chief();
+    change(options);
+    const Status status = status_of([&] { MonitoredSession(job.worker(0), p.g, options); });
+    BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
+    BOOST_TEST(status.message.find(text) != std::string::npos, status.message);
+  };
+  refused([](MonitoredOptions& o) { o.save_checkpoint = {.steps = -2}; },
+          "save_checkpoint.steps must be 0 or more, got -2");
+  refused([](MonitoredOptions& o) { o.max_wait_secs = -1; }, "max_wait_secs");
+  refused([](MonitoredOptions& o) { o.hooks = {nullptr, stop_at_step(3)}; }, "hook 0 of 2");
+}
+
 BOOST_AUTO_TEST_CASE(final_ops_step_counter_and_logging_see_the_steps) {
   Job job;
   Program p;

@@ -10,6 +10,7 @@
 #include "actors/actorflow.h"
 #include "test/actors/support/memory_storage.h"
 #include "test/actors/support/saver_counter.h"
+#include "test/support/says.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -267,6 +268,21 @@ BOOST_AUTO_TEST_CASE(some_variables_restore_under_other_names_and_the_rest_stays
   BOOST_TEST(saver.restore(session, storage, folder).value() == 5);
   BOOST_TEST(session.run(c.count).values<float>()[1] == 8);
   BOOST_TEST(session.run(c.step).scalar<std::int64_t>() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_saver_that_would_lose_a_variable_is_refused) {
+  CounterGraph c;
+  const auto refused = [&](const std::vector<Variable>& variables, const std::string& text,
+                           const SaverOptions& options = {}) {
+    BOOST_CHECK_EXCEPTION(Saver(c.g, variables, c.step, options), Error, says(text));
+  };
+  refused({c.count, c.count}, "'count' and 'count', which are both 'count'");
+  const Variable other = c.g.on("/job:ps/task:1", [&] {
+    return c.g.variable("other", c.g.constant(Tensor::of<float>({2}, {1, 2})));
+  });
+  refused({c.count, other}, "both 'count'", {.names = {{"other", "count"}}});
+  refused({c.count}, "'cuont', which is none of the saver's variables", {.names = {{"cuont", "old"}}});
+  BOOST_CHECK_EXCEPTION(Saver(c.g, {c.count}, c.count), Error, says("by an int64 scalar"));
 }
 
 BOOST_AUTO_TEST_CASE(training_goes_on_while_the_snapshot_is_written) {

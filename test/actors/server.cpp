@@ -78,6 +78,19 @@ BOOST_AUTO_TEST_CASE(a_task_outside_the_cluster_is_refused_with_what_there_is) {
   BOOST_TEST(status.message.find("5") != std::string::npos, status.message);
 }
 
+BOOST_AUTO_TEST_CASE(options_that_make_no_sense_are_named_together) {
+  ServerOptions options;
+  options.cluster = ClusterSpec{{"worker", {"127.0.0.1:0"}}};
+  options.job = "worker";
+  options.max_connections = 0;
+  options.spin_us = -1;
+  const Status status = status_of([&] { Server server(options); });
+  BOOST_TEST((status.code == Code::invalid_argument));
+  for (const char* text :
+       {"max_connections must be 1 or more, got 0", "spin_us must be 0 or more, got -1"})
+    BOOST_TEST(status.message.find(text) != std::string::npos, status.message);
+}
+
 BOOST_AUTO_TEST_CASE(an_unreachable_server_is_named_within_the_timeout) {
   std::string target;
   {

@@ -198,6 +198,7 @@ BOOST_AUTO_TEST_CASE(a_timeout_of_the_session_ends_steps_that_have_none) {
   BOOST_TEST((status_of([&] { s.run(token); }).code == Code::deadline_exceeded));
   const Callable f = s.make_callable({token});
   BOOST_TEST((status_of([&] { f.run({}, {.timeout_ms = 40}); }).code == Code::deadline_exceeded));
+  BOOST_TEST((status_of([&] { f.run({}, {.timeout_ms = -1}); }).code == Code::invalid_argument));
   BOOST_TEST(
       (status_of([&] { Session bad(g, {.step_timeout_ms = -1}); }).code == Code::invalid_argument));
 }

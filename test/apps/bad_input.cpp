@@ -83,6 +83,11 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
                  {"--hidden", "--model=mlp", "lenet"});
   expect_failure({"actorflow", "train", "mnist", "--model=fast", "--set=channels=8,8"}, bad_usage,
                  {"three numbers for channels", "got 2"});
+  expect_failure({"actorflow", "train", "mnist", "--train_steps=", "--async"}, bad_usage,
+                 {"--train-steps"});
+  expect_failure(
+      {"trainer", "--ps_hosts=", "--worker_hosts=localhost:2223", "--job_name=ps", "--task_index=0"},
+      bad_usage, {"ps_hosts"});
   expect_failure({"actorflow", "train", "cifar10"}, failed_run, {"no data_batch_1.bin", "--data"});
   expect_failure({"actorflow", "help", "bake"}, bad_usage, {"'bake'"});
   expect_failure({"trainer"}, bad_usage, {"ps_hosts"});

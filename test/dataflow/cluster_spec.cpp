@@ -52,6 +52,8 @@ BOOST_AUTO_TEST_CASE(all_mistakes_are_reported_together) {
                     "'w' is named twice"}));
   BOOST_CHECK_EXCEPTION(ClusterSpec(ClusterSpec::Jobs{{"ps", {{-1, "h:1"}}}}), Error,
                         invalid_with({"index -1 below 0"}));
+  BOOST_CHECK_EXCEPTION((ClusterSpec{{"ps", {"host:1", "Host:01"}}}), Error,
+                        invalid_with({"'Host:01' of /job:ps/task:0"}));
 }
 
 BOOST_AUTO_TEST_CASE(several_tasks_may_leave_their_port_open) {

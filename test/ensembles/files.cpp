@@ -55,6 +55,26 @@ BOOST_AUTO_TEST_CASE(what_was_saved_answers_the_same) {
   }
 }
 
+// As if the program had died before the vote: it saves the members first.
+BOOST_AUTO_TEST_CASE(a_save_that_was_interrupted_leaves_the_ensemble_before_it) {
+  const Tensor x = three_clouds(40, 3).x;
+  const EnsembleOptions options{.members = 2, .method = EnsembleMethod::bagging};
+  const Folder folder;
+  EnsembleOptions other = options;
+  other.seed = 7;
+  Ensemble before = trained(options), after = trained(other);
+  before.save(folder.path());
+  fs::copy(folder.file("vote"), folder.file("old_vote"));
+  after.save(folder.path());
+  Ensemble read = untrained(options);
+  read.load(folder.path());
+  BOOST_TEST(identical(read.predict_proba(x), after.predict_proba(x)));
+  BOOST_TEST(!identical(before.predict_proba(x), after.predict_proba(x)));
+  fs::remove_all(folder.file("vote"));
+  fs::rename(folder.file("old_vote"), folder.file("vote"));
+  BOOST_CHECK_EXCEPTION(read.load(folder.path()), Error, says("save number 0"));
+}
+
 BOOST_AUTO_TEST_CASE(an_ensemble_of_several_inputs_is_saved_too) {
   const auto [x, y] = three_clouds(60, 1);
   const Folder folder;

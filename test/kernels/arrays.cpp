@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "dataflow/graph/gradient.h"
 #include "kernels/ops.h"
@@ -127,6 +128,11 @@ BOOST_AUTO_TEST_CASE(an_axis_is_split) {
   expect<int>(split(x, 2, 0)[1], {1, 3}, {4, 5, 6});
   BOOST_CHECK_EXCEPTION(split(x, Ints{1, 1}, 1), Error, invalid_with("a sum of 2"));
   BOOST_CHECK_EXCEPTION(split(x, 2, 1), Error, invalid_with("divides 3"));
+  const Output open = g.placeholder(DType::float64, {-1}, "open");
+  const auto open_parts = split(open, Ints{2, 3}, 0);
+  BOOST_TEST(run(open_parts[1], {{open.edge.node, counting({5})}}).describe() == "float64[3]");
+  BOOST_CHECK_EXCEPTION(run(open_parts[1], {{open.edge.node, counting({10})}}), Error,
+                        invalid_with("as long as its parts together"));
   check_gradient(counting({2, 4}), [](Output a) {
     const auto halves = split(a, 2, 1);
     return halves[0] * halves[1];
@@ -140,6 +146,8 @@ BOOST_AUTO_TEST_CASE(dimensions_of_one_go_away) {
   BOOST_CHECK_EXCEPTION(squeeze(x, {1}), Error, invalid_with("length 1"));
   const Output open = g.placeholder(DType::float32, {-1, 1, -1});
   BOOST_TEST(squeeze(open, {1}).type().to_string() == "float32[?,?]");
+  const Output texts = g.placeholder(DType::string, {-1, 1, -1});
+  BOOST_CHECK_EXCEPTION(squeeze(texts, {1}), Error, invalid_with("numbers"));
 }
 
 BOOST_AUTO_TEST_CASE(indices_become_vectors_of_one_hot) {
@@ -149,6 +157,13 @@ BOOST_AUTO_TEST_CASE(indices_become_vectors_of_one_hot) {
   expect<int>(one_hot(x, 3, DType::int32, 0, 5, -1), {3, 3}, {-1, 5, -1, -1, -1, -1, 5, -1, -1});
   expect<float>(one_hot(g.constant({{1}, {0}}), 2), {2, 1, 2}, {0, 1, 1, 0});
   expect<std::int64_t>(range(g, 5, 0, -2), {3}, {5, 3, 1});
+  constexpr auto most = std::numeric_limits<std::int64_t>::max(),
+                 least = std::numeric_limits<std::int64_t>::min();
+  expect<std::int64_t>(range(g, most - 1, most, 2), {1}, {most - 1});
+  expect<std::int64_t>(range(g, least + 3, least, -2), {2}, {least + 3, least + 1});
+  expect<std::int64_t>(range(g, least, most, most), {3}, {least, -1, most - 1});
+  expect<std::int64_t>(range(g, 3, 3), {0}, {});
+  BOOST_CHECK_EXCEPTION(one_hot(cast(x, DType::uint8), 3), Error, invalid_with("int32 or int64"));
 }
 
 BOOST_AUTO_TEST_CASE(values_are_clipped_and_tested) {
@@ -171,6 +186,9 @@ BOOST_AUTO_TEST_CASE(activations_have_gradients) {
                                              [](Output a) { return elu(a, 1.5); }})
     check_gradient(x, f);
   Graph g;
+  for (const float value : {-20.F, -10.F, -1.F, 0.F, 3.F, 30.F})
+    BOOST_TEST(run(softplus(g.constant(value))).scalar<float>() == std::log1p(std::exp(double{value})),
+               boost::test_tools::tolerance(3e-7));
   const double elu_value = run(elu(g.constant(-1.0))).scalar<double>();
   BOOST_TEST(std::abs(elu_value - (std::exp(-1.0) - 1)) < 1e-12);
 }
@@ -197,6 +215,8 @@ BOOST_AUTO_TEST_CASE(misfits_are_named) {
   const Output x = g.constant({{1.0, 2.0}, {3.0, 4.0}});
   BOOST_CHECK_EXCEPTION(tile(x, {2}), Error, invalid_with("(Tile)"));
   BOOST_CHECK_EXCEPTION(tile(x, {2, 0}), Error, invalid_with("1 or more"));
+  constexpr std::int64_t huge = (std::int64_t{1} << 62) + 1;
+  BOOST_CHECK_EXCEPTION(tile(x, {huge, 2}), Error, invalid_with("dimensions below 2^63"));
   BOOST_CHECK_EXCEPTION(cumsum(x, 2), Error, invalid_with("(CumSum)"));
   BOOST_CHECK_EXCEPTION(take_along_axis(x, g.constant({1, 1}), 1), Error, invalid_with("indices"));
   BOOST_CHECK_EXCEPTION(run(take_along_axis(x, g.constant({{2}, {0}}), 1)), Error,

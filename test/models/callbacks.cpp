@@ -358,6 +358,10 @@ BOOST_AUTO_TEST_CASE(a_log_that_goes_on_keeps_its_columns) {
     BOOST_CHECK_EXCEPTION(log(text, before), Error, says(what));
     BOOST_TEST(text_of(disk, "log.csv") == text);
   };
+  const auto odd =
+      callback({.on_epoch_end = [](FitContext&, int, Logs& logs) { logs.set("a,\"b\"", 3); }});
+  const std::string quoted = "epoch,\"a,\"\"b\"\"\",loss\n";
+  BOOST_TEST(log(quoted, {odd}) == quoted + "1,3,0\n2,3,-1\n");
   int epochs = 0;
   const auto count = callback({.on_epoch_end = [&](FitContext&, int, Logs&) { ++epochs; }});
   refused("epoch,accuracy\n1,0.5\n",
@@ -463,6 +467,15 @@ BOOST_AUTO_TEST_CASE(training_that_ends_early_is_complete_and_keeps_no_backup) {
                              4));
   BOOST_TEST(weight_of(model) == -2.F);
   BOOST_TEST(std::filesystem::is_empty(folder.path()));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_beside_a_backup_stays) {
+  const Folder folder;
+  write_file(folder.file("notes.txt"), "mine");
+  Model model = step_counter();
+  model.fit(examples(), with({backup_and_restore(folder.path())}, 2));
+  BOOST_TEST(read_file(folder.file("notes.txt")) == "mine");
+  BOOST_TEST(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_loss_that_is_no_number_ends_training) {

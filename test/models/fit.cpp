@@ -1,6 +1,7 @@
 // Training by fit(): what it measures, its data, and what it refuses.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
 #include "actors/models/model.h"
 #include "kernels/ops.h"
@@ -123,6 +124,27 @@ BOOST_AUTO_TEST_CASE(validation_is_of_the_last_examples) {
   BOOST_TEST(history.of("val_loss")[0] == 5.0);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_left_for_training_is_rounded_down) {
+  Model model = sequential({constant_layer(0)});
+  model.compile({.loss = mean_absolute_error(), .optimizer = Sgd{0}});
+  const Tensor x = Tensor::zeros(DType::float32, {10, 1});
+  const Tensor y = Tensor::of<float>({10, 1}, {1, 1, 1, 1, 1, 1, 1, 10, 1, 1});
+  const History history = model.fit({x, y}, quiet({.batch_size = 7, .validation_split = 0.25}));
+  BOOST_TEST(history.of("loss")[0] == 1.0);      // of 7, as Keras divides them
+  BOOST_TEST(history.of("val_loss")[0] == 4.0);  // of 3
+}
+
+BOOST_AUTO_TEST_CASE(a_model_that_is_sure_and_right_has_a_small_loss_still) {
+  Model model = sequential({constant_layer(0)});
+  model.compile({.loss = sigmoid_cross_entropy(), .optimizer = Sgd{0}});
+  for (const float logit : {20.F, 80.F, -20.F, -80.F}) {
+    const Tensor x = Tensor::of<float>({1, 1}, {logit});
+    const Tensor label = Tensor::of<float>({1, 1}, {logit > 0 ? 1.F : 0.F});
+    BOOST_TEST(model.evaluate({x, label}).at("loss") == std::log1p(std::exp(-std::fabs(logit))),
+               boost::test_tools::tolerance(1e-5F));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(several_inputs_and_outputs_have_a_loss_each) {
   const SymbolicTensor a = input({1}), b = input({1});
   const SymbolicTensor sum = add()({a, b});
@@ -147,6 +169,13 @@ BOOST_AUTO_TEST_CASE(predictions_come_in_the_order_of_the_rows) {
   BOOST_TEST(predicted.describe() == "float32[7,1]");
   for (std::size_t i = 0; i < 7; ++i)
     BOOST_TEST(predicted.values<float>()[i] == x.values<float>()[i] + 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_layer_that_mixes_examples_is_found_when_it_predicts) {
+  const auto [x, y] = points_of_a_line(3);
+  Model model = sequential({Layer("twice", [](LayerScope&, Output a) { return concat({a, a}, 0); })});
+  BOOST_CHECK_EXCEPTION(model.predict(x), Error,
+                        says("output 0 is float32[6,1] for 3 examples: expected a row for each"));
 }
 
 BOOST_AUTO_TEST_CASE(the_learning_rate_follows_its_schedule) {

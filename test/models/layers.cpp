@@ -246,6 +246,16 @@ BOOST_AUTO_TEST_CASE(mistakes_name_the_layer_and_what_came) {
     refuses([] { sequential({dense(2)}).load("a_folder"); }, way);
     refuses([] { sequential({dense(2)}).summary(); }, way);
   }
+  const auto reshaping = [](const Shape& from, const Shape& to) {
+    return [=] { sequential(input(from), {reshape(to)}).build(); };
+  };
+  refuses(reshaping({10}, {-1, 3}),
+          "layer 'reshape': the 10 elements of an example of float32[?,10] do not make one of [?,3]");
+  refuses(reshaping({10}, {5}), "do not make one of [5]");
+  refuses(reshaping({10}, {0, -1}), "do not make one of [0,?]");
+  refuses(reshaping({10}, {-1, -1}), "at most one dimension of -1");
+  refuses([] { sequential(input({0, 3}), {flatten()}).build(); }, "expected examples with elements");
+  refuses([] { conv2d(3, {3, 0}); }, "conv2d: expected a window of 1 or more, got 0");
   refuses([] { dense(0); }, "dense: expected units of 1 or more, got 0");
   refuses([] { dropout(1); }, "expected a rate from 0 on and below 1");
   refuses(

@@ -5,6 +5,7 @@
 
 #include "dataflow/values/error.h"
 #include "test/support/folder.h"
+#include "test/support/scoped_environment.h"
 
 using namespace actorflow;
 
@@ -52,6 +53,8 @@ BOOST_AUTO_TEST_CASE(mistakes_say_where_they_are) {
   refused(R"({"ps": [1]})", "not a string: 1");
   refused(R"({"ps": {"first": "a:1"}})", "'first'");
   refused(R"({"ps": ["a"]})", "a");
+  refused(R"({"ps": ["a:1"], "ps": ["b:2"]})", "\"ps\" is named twice");
+  refused(R"({"ps": {"0": "a:1", "00": "b:2"}})", "task index 0 twice");
 }
 
 BOOST_AUTO_TEST_CASE(numbers_and_depths_without_end_are_refused) {
@@ -104,6 +107,18 @@ BOOST_AUTO_TEST_CASE(without_a_chief_the_first_worker_is_the_chief) {
 BOOST_AUTO_TEST_CASE(an_evaluator_needs_no_address) {
   BOOST_TEST(parse_tf_config(R"({"cluster": {"worker": ["w:1"]}, "task": {"type": "evaluator", "index": 0}})")
                  .is_evaluator());
+}
+
+BOOST_AUTO_TEST_CASE(tf_config_without_a_cluster_is_of_one_machine) {
+  const auto is_set = [](const char* value) {
+    const test::ScopedEnvironment variable("TF_CONFIG", value);
+    return tf_config().has_value();
+  };
+  for (const char* alone : {"", "{}", R"({"cluster": {}, "task": {}})",
+                            R"({"task": {"type": "master", "index": 0}, "environment": "cloud"})"})
+    BOOST_TEST(!is_set(alone), alone);
+  for (const char* given : {R"({"cluster": {"worker": ["a:1"]}})", "{", "[]"})
+    BOOST_TEST(is_set(given), given);
 }
 
 BOOST_AUTO_TEST_CASE(every_mistake_of_tf_config_is_told_at_once) {

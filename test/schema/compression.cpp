@@ -101,6 +101,7 @@ BOOST_AUTO_TEST_CASE(several_members_or_frames_are_one_file) {
   for (const auto compression : all) {
     const std::string one = packed(text, compression), none = packed("", compression);
     BOOST_TEST((unpacked(one + none + one, compression) == text + text));
+    BOOST_TEST((unpacked(one + std::string(300'000, '\0'), compression) == text));  // as on tapes
   }
 }
 

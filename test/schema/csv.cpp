@@ -50,6 +50,13 @@ BOOST_AUTO_TEST_CASE(the_last_line_may_lack_its_end_and_lines_may_be_empty) {
   BOOST_TEST(read(header).empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_byte_order_mark_is_no_part_of_the_first_field) {
+  const std::string mark = "\xEF\xBB\xBF";
+  BOOST_TEST(words(mark + "\"a\"\nb\n") == (std::vector<std::string>{"a", "b"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(words("a\n" + mark + "b\n")[1] == mark + "b");
+}
+
 BOOST_AUTO_TEST_CASE(quoted_fields_hold_delimiters_quotes_and_lines) {
   BOOST_TEST(words("\"a,b\",1\n\"say \"\"hi\"\"\",2\n\"two\n\nlines\",3\n") ==
                  (std::vector<std::string>{"a,b", "say \"hi\"", "two\n\nlines"}),

@@ -93,6 +93,7 @@ std::uint32_t number_of(const std::string& name) {
   return static_cast<std::uint32_t>(std::strtoul(name.c_str() + std::strlen(journal_name), nullptr, 10));
 }
 
+// Sorted.
 std::vector<std::string> names_in(Storage& storage, const std::string& folder, const char* beginning) {
   auto names = storage.list(folder);
   std::erase_if(names, [&](const std::string& name) { return !name.starts_with(beginning); });
@@ -110,7 +111,9 @@ std::size_t JobHistory::parts() const {
 
 JobHistory read_history(Storage& storage, const std::string& folder) {
   JobHistory history;
-  for (const auto& name : names_in(storage, folder, journal_name)) {
+  auto names = names_in(storage, folder, journal_name);
+  std::ranges::stable_sort(names, {}, number_of);
+  for (const auto& name : names) {
     history.last_file = std::max(history.last_file, number_of(name));
     if (!name.ends_with(".tmp")) take_file(history, storage.read(folder + "/" + name));
   }
@@ -154,14 +157,18 @@ void JobJournal::put(const std::vector<std::byte>& frame) {
 }
 
 void JobJournal::write() {
-  const auto path = [this] { return fmt::format("{}/{}{:05}", folder_, journal_name, file_); };
+  const auto path_of = [this](std::uint32_t file) {
+    return fmt::format("{}/{}{:05}", folder_, journal_name, file);
+  };
   if (std::exchange(begun_, false)) {
-    if (!waiting_.empty()) storage_.append_synced(path(), waiting_);
+    if (!waiting_.empty()) storage_.append_synced(path_of(file_), waiting_);
   } else {
-    if (++file_ > first_file_) another_file.hit();
+    const std::uint32_t next = file_ + 1;  // until it is written, however often that is tried
+    if (next > first_file_) another_file.hit();
     std::vector<std::byte> bytes = head_;
     bytes.insert(bytes.end(), waiting_.begin(), waiting_.end());
-    storage_.write_atomically(path(), bytes);
+    storage_.write_atomically(path_of(next), bytes);
+    file_ = next;
   }
   waiting_.clear();
   begun_ = true;

@@ -55,7 +55,8 @@ struct BackupOptions {
   bool keep = false;               // the backup, when training is complete
 };
 // Saves how far training is, and goes on from there when a program that was interrupted begins again. A
-// backup that is damaged is passed over.
+// backup that is damaged is passed over. The folder is for the backup alone: when training is complete,
+// all checkpoints in it are removed, but no other files.
 CallbackRef backup_and_restore(std::string folder, const BackupOptions& options = {});
 
 // Sets the learning rate of each epoch from its number, which counts from 1, and the rate so far.

@@ -13,15 +13,16 @@
 namespace actorflow {
 namespace {
 
+// Rounded down, as Keras does.
 std::int64_t examples_for_training(const TrainingData& data, const FitOptions& options) {
   if (options.validation_split == 0) return -1;
-  const auto apart = static_cast<std::int64_t>(
-      std::floor(static_cast<double>(*data.size()) * options.validation_split));
-  if (apart == 0 || apart == *data.size())
+  const auto kept = static_cast<std::int64_t>(
+      std::floor(static_cast<double>(*data.size()) * (1 - options.validation_split)));
+  if (kept == 0 || kept == *data.size())
     throw invalid_argument(
         fmt::format("fit: a validation_split of {} of {} examples leaves none on one side",
                     options.validation_split, *data.size()));
-  return *data.size() - apart;
+  return kept;
 }
 
 void check_validation(const FitOptions& options, const TrainingData& data) {

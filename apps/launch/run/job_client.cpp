@@ -38,10 +38,13 @@ bool has_ended(FileDescriptor& socket, std::chrono::milliseconds limit) {
   return !socket;
 }
 
+bool is_number(const std::string& job) {
+  return !job.empty() && job.find_first_not_of("0123456789") == job.npos;
+}
+
 FileDescriptor launcher_of(const std::string& job) {
-  const bool is_number = !job.empty() && job.find_first_not_of("0123456789") == job.npos;
   FileDescriptor socket;
-  if (is_number) socket = connect_to_launcher(job_socket_path(job));
+  if (is_number(job)) socket = connect_to_launcher(job_socket_path(job));
   if (socket) return socket;
   const auto running = running_jobs();
   throw Error(
@@ -121,8 +124,10 @@ class Follower {
 
 std::vector<std::string> running_jobs() {
   std::vector<std::string> jobs;
-  for (const auto& entry : fs::directory_iterator(own_folder()))
-    if (connect_to_launcher(entry.path().string())) jobs.push_back(entry.path().filename().string());
+  for (const auto& entry : fs::directory_iterator(own_folder())) {
+    const std::string name = entry.path().filename().string();
+    if (is_number(name) && connect_to_launcher(entry.path().string())) jobs.push_back(name);
+  }
   std::ranges::sort(jobs);
   return jobs;
 }

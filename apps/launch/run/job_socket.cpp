@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -49,10 +50,12 @@ FileDescriptor connect_to_launcher(const std::string& path) {
 
 JobSocket::JobSocket() : job_(std::to_string(getpid())), path_(job_socket_path(job_)) {
   socket_ = new_socket();
-  unlink(path_.c_str());  // of an earlier process with our number
-  const sockaddr_un address = address_of_path(path_);
+  // It gets its name when it listens: whoever finds one that does not takes it for a dead launcher's.
+  const std::string unnamed = path_ + "~";
+  unlink(unnamed.c_str());  // of an earlier process with our number
+  const sockaddr_un address = address_of_path(unnamed);
   if (bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      listen(socket_.get(), 16) != 0)
+      listen(socket_.get(), 16) != 0 || rename(unnamed.c_str(), path_.c_str()) != 0)
     throw Error(Code::failed_precondition,
                 fmt::format("the socket '{}' cannot be made: {}", path_, std::strerror(errno)));
 }

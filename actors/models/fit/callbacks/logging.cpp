@@ -1,6 +1,5 @@
 // Callbacks that write what was measured.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -21,6 +20,7 @@
 #include "actors/monitored/storage_error.h"
 #include "actors/runtime/storage.h"
 #include "dataflow/values/error.h"
+#include "schema/records/csv_field.h"
 
 namespace actorflow {
 namespace {
@@ -99,6 +99,14 @@ class CsvLogger final : public Callback {
   static std::string_view first_column(const FitContext& training) {
     return training.logs_by_step() ? "step" : "epoch";
   }
+  static std::string header_of(const FitContext& training, auto&& names) {
+    std::string header(first_column(training));
+    for (const std::string& name : names) {
+      header += ',';
+      detail::append_csv_text(name, header, ',');
+    }
+    return header;
+  }
   void begin_file(FitContext& training, std::int64_t first) {
     const bool goes_on = this->goes_on(training, first);
     if (!append_ && !goes_on) storage_->remove(path_);
@@ -116,8 +124,13 @@ class CsvLogger final : public Callback {
   // Rows below a header of other columns would be read as if they had these.
   void take_header(const FitContext& training, std::string_view header) {
     header_ = header;
-    for (const auto column : header | std::views::split(','))
-      columns_.emplace_back(column.begin(), column.end());
+    CsvSplitter splitter;
+    try {
+      const auto fields = splitter.split(header);
+      columns_.assign(fields.begin(), fields.end());
+    } catch (const Error&) {  // no CSV at all
+      refuse(training, training.measured());
+    }
     const std::string first = columns_[0];
     columns_.erase(columns_.begin());
     if (first != first_column(training)) refuse(training, training.measured());
@@ -131,17 +144,18 @@ class CsvLogger final : public Callback {
     if (!header_.empty() && std::ranges::any_of(names, has_no_column)) refuse(training, names);
   }
   [[noreturn]] void refuse(const FitContext& training, auto&& names) const {
-    throw Error(Code::failed_precondition,
-                fmt::format("csv_logger: {} has the columns '{}', but this fit() logs '{},{}', which do "
-                            "not fit under them; choose another file, or remove this one",
-                            path_, header_, first_column(training), fmt::join(names, ",")));
+    throw Error(
+        Code::failed_precondition,
+        fmt::format("csv_logger: {} has the columns '{}', but this fit() logs '{}', which do not "
+                    "fit under them; choose another file, or remove this one",
+                    path_, header_, header_of(training, names)));
   }
   // What later epochs alone measure has a column, too.
   void begin_columns(const FitContext& training, const Logs& logs) {
     columns_ = training.measured();
     for (const auto& [name, value] : logs.values())
       if (!training.measures(name)) columns_.push_back(name);
-    if (size_ == 0) waiting_ = fmt::format("{},{}\n", first_column(training), fmt::join(columns_, ","));
+    if (size_ == 0) waiting_ = header_of(training, columns_) + "\n";
   }
   // They go from the file with the next row that is written.
   void forget_from(std::int64_t first) {

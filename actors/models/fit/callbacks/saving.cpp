@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/checkpoint/folder.h"
 #include "actors/models/fit/callbacks/monitored_value.h"
 #include "actors/models/fit/callbacks/output_folder.h"
 #include "actors/models/model.h"
@@ -145,16 +146,11 @@ class BackupAndRestore final : public Callback {
   void on_train_end(FitContext& training) override {
     const bool is_complete = !training.interrupted() && training.model().progress().batches == 0;
     if (options_.keep || !is_complete) return saving_.save_refused(training);
-    storage_allows("remove the backup in " + saving_.folder(), [&] { remove_all(training.storage()); });
+    storage_allows("remove the backup in " + saving_.folder(),
+                   [&] { remove_checkpoints(training.storage(), saving_.folder()); });
   }
 
  private:
-  void remove_all(Storage& storage) const {
-    const std::string& folder = saving_.folder();
-    for (const auto& name : storage.list(folder)) storage.remove(folder + "/" + name);
-    storage.sync(folder);
-  }
-
   Saving saving_;
   BackupOptions options_;
 };
