@@ -135,7 +135,7 @@ class JoinSink {
         hot_(hot),
         side_(side),
         turns_(hot.size(), part.index()),
-        chunks_(part, partitions, fixed_encoded_size<std::pair<K, V>>) {}
+        chunks_(part, partitions) {}
 
   void operator()(const std::pair<K, V>& record) {
     const auto key = key_bytes(record.first, scratch_);

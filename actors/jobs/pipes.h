@@ -179,9 +179,8 @@ struct ValuesPipe {
   void run(Part& part, std::size_t index, Next&& next) const {
     const std::size_t first = values->size() * index / parts,
                       last = values->size() * (index + 1) / parts;
-    std::size_t i = first;
     part.feed(
-        last - first, [&] { return T((*values)[i++]); }, next);
+        last - first, [&](std::uint64_t i) { return T((*values)[first + i]); }, next);
     part.has_read(0, last - first);
   }
   template <class Next>
@@ -249,30 +248,29 @@ struct TwoPartitionsSource {
   }
 };
 
-// The records of a slice. Flat ones lie there as they are: a loop with nothing but their address.
-template <class T, class Next>
-void feed_slice(Part& part, const SliceReader::Slice& slice, Next& next) {
+// Passes the records of a slice on by feed(count, take), which calls take(0) and so on. Flat ones lie
+// there as they are: a loop with nothing but their number.
+template <class T, class Feed>
+void feed_slice(Part& part, const SliceReader::Slice& slice, const Feed& feed) {
   bool is_fed = false;
   if constexpr (is_flat_record<T>) {
-    const std::byte* at = slice.bytes.data();
-    const auto take = [&at] {
+    is_fed = slice.bytes.size() >= slice.records * sizeof(T);
+    const auto take = [at = slice.bytes.data()](std::uint64_t i) {
       T record;
-      std::memcpy(&record, std::exchange(at, at + sizeof(T)), sizeof(T));
+      std::memcpy(&record, at + i * sizeof(T), sizeof(T));
       return record;
     };
-    is_fed = slice.bytes.size() >= slice.records * sizeof(T);
-    if (is_fed) part.feed(slice.records, take, next);
+    if (is_fed) feed(slice.records, take);
   }
   if (!is_fed) {
     RecordReader reader(slice.bytes);
-    part.feed(
-        slice.records, [&] { return decode<T>(reader); }, next);
+    feed(slice.records, [&](std::uint64_t) { return decode<T>(reader); });
   }
   part.has_read(slice.bytes.size(), slice.records);
 }
 
-// The records that an earlier stage has kept, part by part. The place of one is its number: where the
-// slices end depends on the memory of the job.
+// The records that an earlier stage has kept, part by part. The place of one follows from its number:
+// where the slices end depends on the memory of the job.
 template <class T>
 struct KeptPipe : PartsSource {
   using Record = T;
@@ -280,12 +278,19 @@ struct KeptPipe : PartsSource {
 
   template <class Next>
   void run(Part& part, std::size_t index, Next&& next) const {
-    auto slices = SliceReader::of_part(stage->dataset(), index);
-    auto numbered = [&](T&& record) {
-      part.advance(1);
-      next(std::move(record));
+    std::uint64_t number = 0;
+    const auto feed = [&](std::uint64_t count, const auto& take) {
+      for (std::uint64_t begin = 0; begin < count;) {
+        const auto some = std::min(count - begin, records_a_place - number % records_a_place);
+        part.set_place(number / records_a_place);
+        part.feed(
+            some, [&](std::uint64_t i) { return take(begin + i); }, next);
+        begin += some;
+        number += some;
+      }
     };
-    for (SliceReader::Slice slice; slices.next(slice);) feed_slice<T>(part, slice, numbered);
+    auto slices = SliceReader::of_part(stage->dataset(), index);
+    for (SliceReader::Slice slice; slices.next(slice);) feed_slice<T>(part, slice, feed);
   }
   // A sample: every n-th record.
   template <class Next>
@@ -300,13 +305,16 @@ struct KeptPipe : PartsSource {
       RecordReader reader(slice.bytes);
       for (std::uint64_t i = 0; i < slice.records; ++i) {
         T record = decode<T>(reader);
-        part.advance(1);
+        part.set_place(number / records_a_place);
         if (number++ % stride == 0) part.feed([&] { next(std::move(record)); });
       }
       part.has_read(slice.bytes.size(), slice.records);
     }
     return static_cast<double>(stride);
   }
+
+ private:
+  static constexpr std::uint64_t records_a_place = 64;
 };
 
 // The same with their numbers: the parts before have told how many they are.
@@ -332,7 +340,8 @@ struct PartitionPipe : PartitionsSource {
   template <class Next>
   void run(Part& part, std::size_t index, Next&& next) const {
     auto slices = SliceReader::of_partition(stage->dataset(), index);
-    for (SliceReader::Slice slice; slices.next(slice);) feed_slice<T>(part, slice, next);
+    const auto feed = [&](std::uint64_t count, const auto& take) { part.feed(count, take, next); };
+    for (SliceReader::Slice slice; slices.next(slice);) feed_slice<T>(part, slice, feed);
   }
 };
 

@@ -40,7 +40,11 @@ class KeyOrder {
     const int order = a < b ? -1 : b < a ? 1 : 0;
     return descending_ ? -order : order;
   }
+  // Whether a comes after b: of NaN, which compares as nothing, this says no.
+  bool is_after(const Key& a, const Key& b) const { return descending_ ? a < b : b < a; }
   static constexpr bool prefix_is_whole = order_prefix_is_whole<Key>;
+  // Whether is_after() takes less than prefix().
+  static constexpr bool compares_fast = std::is_arithmetic_v<Key>;
 
  private:
   KeyOf key_of_;

@@ -32,23 +32,22 @@ void run_into(Sink& sink, const Pipe& pipe, Part& part) {
 // Encoded records by partition, handed over in chunks.
 class ChunkWriter {
  public:
-  // `record_bytes`: the size of each record if all have the same; else 0.
-  ChunkWriter(Part& part, std::size_t partitions, std::size_t record_bytes)
+  ChunkWriter(Part& part, std::size_t partitions)
       : part_(part),
-        buffer_(static_cast<std::uint32_t>(partitions), part.chunk_bytes(), record_bytes,
-                part.allocator()) {}
+        buffer_(static_cast<std::uint32_t>(partitions), part.chunk_bytes(), part.allocator()) {}
 
   // Makes room for the partition's next record and returns where to encode its `bytes` bytes.
   std::byte* append(std::size_t partition, std::size_t bytes) {
-    if (!buffer_.has_room(bytes)) make_room(bytes);
+    const auto to = static_cast<std::uint32_t>(partition);
+    if (!buffer_.has_room(to, bytes)) make_room(bytes);
     ++records_;
-    return buffer_.append(static_cast<std::uint32_t>(partition), bytes);
+    return buffer_.append(to, bytes);
   }
   // The same for records of that size that are encoded already, one behind the other, of the only
   // partition.
   void append_all(std::span<const std::byte> records, std::size_t bytes) {
     while (!records.empty()) {
-      if (!buffer_.has_room(bytes)) make_room(bytes);
+      if (!buffer_.has_room(0, bytes)) make_room(bytes);
       std::size_t count = records.size() / bytes;
       std::byte* const to = buffer_.append_some(bytes, count);
       std::memcpy(to, records.data(), count * bytes);
@@ -78,8 +77,7 @@ template <class K, class V>
 class HashSink {
  public:
   HashSink(Part& part, std::size_t partitions)
-      : partitions_(static_cast<std::uint32_t>(partitions)),
-        chunks_(part, partitions, fixed_encoded_size<std::pair<K, V>>) {}
+      : partitions_(static_cast<std::uint32_t>(partitions)), chunks_(part, partitions) {}
 
   void operator()(const std::pair<K, V>& record) {
     const std::uint64_t hash = hash_bytes(key_bytes(record.first, scratch_));
@@ -101,7 +99,7 @@ class KeySink {
       : partitions_(static_cast<std::uint32_t>(partitions)),
         key_of_(std::move(key_of)),
         op_(std::move(op)),
-        chunks_(part, partitions, fixed_encoded_size<T>) {}
+        chunks_(part, partitions) {}
 
   void operator()(const T& record) {
     const auto key = call_user(*op_, [&] {
@@ -127,7 +125,7 @@ class DealSink {
   DealSink(Part& part, std::size_t partitions) : DealSink(part, partitions, part.index() % partitions) {}
   // `first`: the partition of the first record.
   DealSink(Part& part, std::size_t partitions, std::size_t first)
-      : partitions_(partitions), next_(first), chunks_(part, partitions, fixed_encoded_size<T>) {}
+      : partitions_(partitions), next_(first), chunks_(part, partitions) {}
 
   void operator()(const T& record) {
     encode(record, chunks_.append(next_, encoded_size(record)));
@@ -155,7 +153,7 @@ class CombineSink {
   CombineSink(Part& part, std::size_t partitions, Begin begin, Add add, OperatorRef op)
       : partitions_(static_cast<std::uint32_t>(partitions)),
         table_(table_bytes),
-        chunks_(part, partitions, fixed_encoded_size<std::pair<K, State>>),
+        chunks_(part, partitions),
         begin_(std::move(begin)),
         add_(std::move(add)),
         op_(std::move(op)) {}

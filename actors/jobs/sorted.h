@@ -124,10 +124,7 @@ template <class T, class Order>
 class RangeSink {
  public:
   RangeSink(Part& part, std::size_t index, std::size_t partitions, const Splitters<Order>& splitters)
-      : part_(part),
-        index_(index),
-        splitters_(splitters),
-        chunks_(part, partitions, fixed_encoded_size<T>) {}
+      : part_(part), index_(index), splitters_(splitters), chunks_(part, partitions) {}
 
   void operator()(const T& record) {
     encode(record,

@@ -161,17 +161,16 @@ struct FixedFormat {
     const std::uint64_t records = block.size() / sizeof(T);
     if constexpr (BlockSink<Next>)
       if (next.takes_blocks() && from.part.feed_block(records, [&] { next.take_block(block); })) return;
-    std::size_t at = 0;
+    const std::uint64_t first = from.part.record();
     try {
-      const auto take = [&] {
+      const auto take = [at = block.data()](std::uint64_t i) {
         T record;
-        std::memcpy(&record, block.data() + at, sizeof(T));
-        at += sizeof(T);
+        std::memcpy(&record, at + i * sizeof(T), sizeof(T));
         return record;
       };
       from.part.feed(records, take, next);
     } catch (const OperatorFailure& failure) {
-      at -= sizeof(T);
+      const std::uint64_t at = (from.part.record() - first) * sizeof(T);
       from.fail(failure, offset + at,
                 std::string_view(reinterpret_cast<const char*>(block.data()) + at, sizeof(T)));
     }

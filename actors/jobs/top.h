@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "schema/records/stored_record.h"
@@ -18,6 +20,8 @@ class Best {
   Best(std::size_t n, const Order& order) : n_(n), order_(order) {}
 
   void add(T record) {
+    if constexpr (Order::compares_fast)
+      if (is_full_ && order_.is_after(order_.key(record), last_key_)) return;
     const std::uint64_t prefix = order_.prefix(record);
     if (prefix <= last_prefix_) insert({prefix, added_++, std::move(record)});
   }
@@ -43,7 +47,12 @@ class Best {
     }
     heap_.push_back(std::move(entry));
     std::ranges::push_heap(heap_, less());
-    if (heap_.size() == n_) last_prefix_ = heap_.front().prefix;
+    if (heap_.size() == n_) note_last();
+  }
+  void note_last() {
+    is_full_ = true;
+    last_prefix_ = heap_.front().prefix;
+    if constexpr (Order::compares_fast) last_key_ = order_.key(heap_.front().record);
   }
   bool before(const Entry& a, const Entry& b) const {
     if (a.prefix != b.prefix) return a.prefix < b.prefix;
@@ -57,7 +66,11 @@ class Best {
   const std::size_t n_;
   const Order order_;
   std::uint64_t added_ = 0;
-  std::uint64_t last_prefix_ = ~std::uint64_t{0};  // what is above it is none of the best
+  // Of the last one once there are n: what comes after it is none of the best.
+  bool is_full_ = false;
+  std::uint64_t last_prefix_ = ~std::uint64_t{0};
+  [[no_unique_address]] std::conditional_t<Order::compares_fast, typename Order::Key, std::monostate>
+      last_key_{};
   std::vector<Entry> heap_;                        // the last in order on top
 };
 

@@ -13,7 +13,8 @@
 namespace actorflow {
 
 // Files that all tasks of a simulated world share, as a network file system. A process that dies leaves
-// its files as they are. Not thread-safe.
+// its files as they are. A piece of computing that writes, reads or syncs waits for the disk before the
+// call returns, and may be killed meanwhile; it must hold no lock there. Not thread-safe.
 class SimFiles final : public FileCalls {
  public:
   explicit SimFiles(World& world) : world_(world) {}
@@ -65,10 +66,13 @@ class SimFiles final : public FileCalls {
 
   int error();
   bool is_folder(const std::string& path) const;
+  int sync_now(int file);
   int sync_folder(const std::string& folder);
   void lose_folders();
   Bytes torn(const File& file);
-  void take_time(std::size_t bytes);
+  // The disk works for that long: a piece of computing waits for it here, what else runs is busy.
+  void work_for(World::Duration time);
+  void move(std::size_t bytes);
   std::uint64_t used() const;
 
   World& world_;

@@ -309,10 +309,11 @@ Measurement merge_16_runs(bool quick) {
 // Dividing into partitions, `size` bytes each, so many chunks of 16 MiB.
 
 void divide(std::span<const std::uint64_t> keys, std::uint32_t partitions, std::size_t size) {
-  PartitionBuffer buffer(partitions, PartitionBuffer::default_capacity, size, cpu_device().allocator());
+  PartitionBuffer buffer(partitions, PartitionBuffer::default_capacity, cpu_device().allocator());
   for (const std::uint64_t key : keys) {
-    if (!buffer.fits(size)) buffer.take();
-    std::memcpy(buffer.append(partition_of(key, partitions), size), &key, sizeof(key));
+    const std::uint32_t partition = partition_of(key, partitions);
+    if (!buffer.fits(partition, size)) buffer.take();
+    std::memcpy(buffer.append(partition, size), &key, sizeof(key));
   }
   buffer.take();
 }

@@ -1,14 +1,13 @@
 #include "kernels/shuffle/partition_buffer.h"
 
-#include <algorithm>
+#include <cstring>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "dataflow/values/error.h"
-#include "kernels/shuffle/copy_record.h"
 
 namespace actorflow {
+namespace {
 
 constexpr std::size_t most_bytes = std::numeric_limits<std::uint32_t>::max();
 
@@ -18,14 +17,20 @@ constexpr std::size_t least_given_away(std::size_t block_bytes) {
   return std::max<std::size_t>(1, block_bytes / 4 * 3);
 }
 
+// Four of each partition, or shorter ones where those would not be copied any faster.
+std::size_t segment_bytes_of(std::uint32_t partitions, std::size_t capacity_bytes) {
+  constexpr std::size_t least = 64, most = std::size_t{16} << 10U;
+  return std::clamp(capacity_bytes / partitions / 4, least, most);
+}
+
+}  // namespace
+
 PartitionBuffer::PartitionBuffer(std::uint32_t partitions, std::size_t capacity_bytes,
-                                 std::size_t record_bytes, Allocator& allocator)
+                                 Allocator& allocator)
     : partitions_(partitions),
       capacity_bytes_(capacity_bytes),
-      record_bytes_(record_bytes),
-      entry_bytes_(partitions == 1     ? 0
-                   : record_bytes == 0 ? 2 * sizeof(std::uint32_t)
-                                       : sizeof(std::uint32_t)),
+      head_bytes_(partitions == 1 ? 0 : sizeof(Segment)),
+      segment_bytes_(partitions == 1 ? capacity_bytes : segment_bytes_of(partitions, capacity_bytes)),
       allocator_(allocator),
       memory_(allocator.allocate(capacity_bytes)) {
   ACTORFLOW_CHECK(capacity_bytes <= most_bytes + 1, "a capacity of", capacity_bytes, "bytes");
@@ -33,9 +38,20 @@ PartitionBuffer::PartitionBuffer(std::uint32_t partitions, std::size_t capacity_
 }
 
 void PartitionBuffer::use(const BufferRef& memory, std::size_t bytes) {
-  begin_ = next_ = memory ? static_cast<std::byte*>(memory->data()) : nullptr;
-  entries_ = end_ = memory ? begin_ + bytes : nullptr;
-  records_ = 0;
+  begin_ = free_ = memory ? static_cast<std::byte*>(memory->data()) : nullptr;
+  end_ = memory ? begin_ + bytes : nullptr;
+  open_.assign(partitions_, {});
+}
+
+// The last segment of the memory may be shorter.
+void PartitionBuffer::open_segment(OpenSegment& open, std::size_t size) {
+  if (!has_free(size)) grow_for(size);
+  const std::size_t bytes = std::min(std::max(segment_bytes_, head_bytes_ + size), free_bytes());
+  const Segment filled{open.begin, open.next};
+  if (head_bytes_ > 0) std::memcpy(free_, &filled, head_bytes_);
+  open.begin = open.next = free_ + head_bytes_;
+  open.room = static_cast<std::ptrdiff_t>(bytes - head_bytes_);
+  free_ += bytes;
 }
 
 void PartitionBuffer::grow_for(std::size_t size) {
@@ -43,35 +59,17 @@ void PartitionBuffer::grow_for(std::size_t size) {
   if (!memory_) {
     memory_ = allocator_.allocate(capacity_bytes_);
     use(memory_, capacity_bytes_);
-    if (has_room(size)) return;
+    if (has_free(size)) return;
   }
   if (size > most_bytes)
     throw invalid_argument("a record of " + std::to_string(size) + " bytes: expected at most " +
                            std::to_string(most_bytes));
-  large_ = allocator_.allocate(size + entry_bytes_);
-  use(large_, size + entry_bytes_);
-}
-
-// Calls visit(partition, size) for each record.
-template <class Visit>
-void PartitionBuffer::for_each(Visit visit) const {
-  for (const std::byte* entry = end_ - entry_bytes_; entry >= entries_; entry -= entry_bytes_) {
-    std::uint32_t partition = 0, size = static_cast<std::uint32_t>(record_bytes_);
-    std::memcpy(&partition, entry, sizeof(partition));
-    if (record_bytes_ == 0) std::memcpy(&size, entry + sizeof(partition), sizeof(size));
-    visit(partition, size);
-  }
+  large_ = allocator_.allocate(size + head_bytes_);
+  use(large_, size + head_bytes_);
 }
 
 Chunk PartitionBuffer::take() {
-  Chunk chunk = partitions_ == 1 ? take_one()
-                                 : Chunk{allocator_.allocate(static_cast<std::size_t>(next_ - begin_)),
-                                         std::vector<std::uint64_t>(partitions_ + std::size_t{1}),
-                                         std::vector<std::uint64_t>(partitions_)};
-  if (partitions_ > 1) {
-    count(chunk);
-    detail::with_constant_size(record_bytes_, [&](auto size) { lay_out(chunk, size); });
-  }
+  Chunk chunk = partitions_ == 1 ? take_one() : join();
   large_ = {};
   use(memory_, capacity_bytes_);
   return chunk;
@@ -79,8 +77,8 @@ Chunk PartitionBuffer::take() {
 
 // Its records lie as they are to lie.
 Chunk PartitionBuffer::take_one() {
-  const auto bytes = static_cast<std::size_t>(next_ - begin_);
-  Chunk chunk{{}, {0, bytes}, {records_}};
+  const auto bytes = static_cast<std::size_t>(open_[0].next - open_[0].begin);
+  Chunk chunk{{}, {0, bytes}, {open_[0].records}};
   BufferRef& used = large_ ? large_ : memory_;
   if (bytes >= least_given_away(size_of(used))) {
     chunk.bytes = std::exchange(used, {});
@@ -91,29 +89,32 @@ Chunk PartitionBuffer::take_one() {
   return chunk;
 }
 
-void PartitionBuffer::count(Chunk& chunk) const {
-  for_each([&](std::uint32_t partition, std::size_t size) {
-    chunk.offsets[partition + std::size_t{1}] += size;
-    ++chunk.records[partition];
-  });
-  for (std::size_t i = 0; i < partitions_; ++i) chunk.offsets[i + 1] += chunk.offsets[i];
-}
-
-// `size`: of each record, or 0.
-template <class Size>
-void PartitionBuffer::lay_out(Chunk& chunk, Size size) const {
-  auto* out = static_cast<std::byte*>(chunk.bytes->data());
-  std::vector<std::uint64_t> places(chunk.offsets.begin(), chunk.offsets.end() - 1);
-  const std::byte* record = begin_;
-  const auto copy = [&](std::uint32_t partition, auto record_size) {
-    detail::copy_record(out + places[partition], record, record_size);
-    places[partition] += record_size;
-    record += record_size;
+Chunk PartitionBuffer::join() const {
+  // From a partition's last segment to its first one.
+  const auto for_each_segment = [](const OpenSegment& open, auto visit) {
+    for (Segment segment{open.begin, open.next}; segment.begin;) {
+      visit(segment.begin, static_cast<std::size_t>(segment.end - segment.begin));
+      std::memcpy(&segment, segment.begin - sizeof segment, sizeof segment);
+    }
   };
-  if (size == 0)
-    for_each([&](std::uint32_t partition, std::size_t own_size) { copy(partition, own_size); });
-  else
-    for_each([&](std::uint32_t partition, std::size_t) { copy(partition, size); });
+  Chunk chunk{{}, {0}, {}};
+  chunk.offsets.reserve(partitions_ + std::size_t{1});
+  chunk.records.reserve(partitions_);
+  for (const OpenSegment& open : open_) {
+    std::uint64_t end = chunk.offsets.back();
+    for_each_segment(open, [&](const std::byte*, std::size_t size) { end += size; });
+    chunk.offsets.push_back(end);
+    chunk.records.push_back(open.records);
+  }
+  chunk.bytes = allocator_.allocate(chunk.offsets.back());
+  for (std::size_t i = 0; i < partitions_; ++i) {
+    std::byte* to = static_cast<std::byte*>(chunk.bytes->data()) + chunk.offsets[i + 1];
+    for_each_segment(open_[i], [&](const std::byte* from, std::size_t size) {
+      to -= size;
+      std::memcpy(to, from, size);
+    });
+  }
+  return chunk;
 }
 
 }  // namespace actorflow

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t mebibyte = std::size_t{1} << 20U;
 
 void append(PartitionBuffer& buffer, std::uint32_t partition, const std::string& record) {
-  BOOST_REQUIRE(buffer.fits(record.size()));
+  BOOST_REQUIRE(buffer.fits(partition, record.size()));
   std::byte* place = buffer.append(partition, record.size());
   if (!record.empty()) std::memcpy(place, record.data(), record.size());
 }
@@ -26,8 +26,8 @@ std::string text_of(const Chunk& chunk, std::size_t partition) {
 
 // A buffer, and what its chunk must contain.
 struct Checked {
-  Checked(std::uint32_t partitions, std::size_t capacity, std::size_t record_bytes = 0)
-      : buffer(partitions, capacity, record_bytes), expected(partitions), records(partitions) {}
+  Checked(std::uint32_t partitions, std::size_t capacity)
+      : buffer(partitions, capacity), expected(partitions), records(partitions) {}
   void append(std::uint32_t partition, const std::string& record) {
     actorflow::append(buffer, partition, record);
     expected[partition] += record;
@@ -60,8 +60,9 @@ BOOST_AUTO_TEST_CASE(records_of_any_size_come_by_partition_in_the_order_of_their
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 20'000; ++i) {
       const std::size_t size = i % 1000 == 0 ? 5000 : random() % 40;
-      if (!checked.buffer.fits(size)) checked.check();
-      checked.append(static_cast<std::uint32_t>(random() % 37), std::string(size, static_cast<char>(i)));
+      const auto partition = static_cast<std::uint32_t>(random() % 37);
+      if (!checked.buffer.fits(partition, size)) checked.check();
+      checked.append(partition, std::string(size, static_cast<char>(i)));
     }
     checked.check();
   }
@@ -70,9 +71,12 @@ BOOST_AUTO_TEST_CASE(records_of_any_size_come_by_partition_in_the_order_of_their
 BOOST_AUTO_TEST_CASE(records_of_one_size_come_by_partition_in_the_order_of_their_coming) {
   std::mt19937 random(2);
   for (const std::size_t size : {1, 3, 8, 12, 16, 24, 32, 33, 64, 100, 1000}) {
-    Checked checked(10, mebibyte, size);
-    for (int i = 0; checked.buffer.fits(size); ++i)
-      checked.append(static_cast<std::uint32_t>(random() % 10), std::string(size, static_cast<char>(i)));
+    Checked checked(10, mebibyte);
+    std::uint32_t partition = 0;
+    for (int i = 0; checked.buffer.fits(partition, size); ++i) {
+      checked.append(partition, std::string(size, static_cast<char>(i)));
+      partition = static_cast<std::uint32_t>(random() % 10);
+    }
     checked.check();
   }
 }
@@ -88,15 +92,27 @@ BOOST_AUTO_TEST_CASE(empty_partitions_records_and_buffers) {
   one.check();
 }
 
-BOOST_AUTO_TEST_CASE(the_capacity_bounds_records_and_what_is_kept_of_each) {
-  PartitionBuffer of_any_size(4, 1000), of_one_size(4, 1000, 16), undivided(1, 1000);
-  std::size_t any = 0, one = 0, whole = 0;
-  for (; of_any_size.fits(16); ++any) append(of_any_size, 3, std::string(16, 'x'));
-  for (; of_one_size.fits(16); ++one) append(of_one_size, 3, std::string(16, 'x'));
-  BOOST_TEST(any == 1000u / 24);
-  for (; undivided.fits(16); ++whole) append(undivided, 0, std::string(16, 'x'));
-  BOOST_TEST(one == 1000u / 20);
+BOOST_AUTO_TEST_CASE(the_capacity_bounds_records_and_what_is_kept_of_each_segment) {
+  PartitionBuffer divided(4, 1000), undivided(1, 1000);
+  std::size_t records = 0, whole = 0;
+  for (; divided.fits(3, 16); ++records) append(divided, 3, std::string(16, 'x'));
+  BOOST_TEST(records == 15u * 3 + 1);  // segments of 64 bytes, 16 of which say what was filled before
+  for (; undivided.fits(0, 16); ++whole) append(undivided, 0, std::string(16, 'x'));
   BOOST_TEST(whole == 1000u / 16);
+}
+
+BOOST_AUTO_TEST_CASE(most_of_the_capacity_is_for_records) {
+  std::mt19937 random(3);
+  for (const std::uint32_t partitions : {2U, 64U, 1000U}) {
+    constexpr std::size_t capacity = 16 * mebibyte, size = 100;
+    PartitionBuffer buffer(partitions, capacity);
+    std::size_t bytes = 0;
+    for (std::uint32_t partition = 0; buffer.fits(partition, size); bytes += size) {
+      buffer.append(partition, size);
+      partition = static_cast<std::uint32_t>(random() % partitions);
+    }
+    BOOST_TEST(bytes > capacity / 4 * 3);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_record_beyond_the_capacity_makes_the_buffer_grow_for_it_alone) {
@@ -105,10 +121,10 @@ BOOST_AUTO_TEST_CASE(a_record_beyond_the_capacity_makes_the_buffer_grow_for_it_a
   const std::size_t memory = checked.buffer.memory_bytes();
   for (int round = 0; round < 2; ++round) {
     checked.append(0, "small");
-    BOOST_TEST(!checked.buffer.fits(large.size()));
+    BOOST_TEST(!checked.buffer.fits(1, large.size()));
     checked.check();
     checked.append(1, large);
-    BOOST_TEST(!checked.buffer.fits(0));
+    for (std::uint32_t i = 0; i < 2; ++i) BOOST_TEST(!checked.buffer.fits(i, 1));
     BOOST_TEST(checked.buffer.memory_bytes() > large.size());
     checked.check();
     BOOST_TEST(checked.buffer.memory_bytes() == memory);
@@ -126,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_record_of_4_gibibytes_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(the_bytes_come_from_the_allocator_that_was_given) {
-  PartitionBuffer buffer(2, 1000, 0, cpu_device().allocator());
+  PartitionBuffer buffer(2, 1000, cpu_device().allocator());
   append(buffer, 1, "record");
   const Chunk chunk = buffer.take();
   BOOST_TEST(&chunk.bytes->owner() == &cpu_device().allocator());
@@ -151,11 +167,11 @@ BOOST_AUTO_TEST_CASE(a_full_buffer_of_one_partition_gives_its_memory_away) {
 }
 
 BOOST_AUTO_TEST_CASE(records_that_come_at_once_lie_as_if_they_came_one_by_one) {
-  PartitionBuffer buffer(1, 1000, 16);
+  PartitionBuffer buffer(1, 1000);
   const std::string all(100 * 16, 'r');
   std::vector<std::size_t> counts;
   for (std::size_t left = 100; left > 0; left -= counts.back()) {
-    if (!buffer.fits(16)) BOOST_TEST(buffer.take().records.at(0) == counts.back());
+    if (!buffer.fits(0, 16)) BOOST_TEST(buffer.take().records.at(0) == counts.back());
     std::size_t count = left;
     std::byte* const to = buffer.append_some(16, count);
     std::memcpy(to, all.data(), count * 16);

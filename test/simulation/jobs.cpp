@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "actors/probes/point.h"
+#include "test/simulation/support/commit_crash.h"
 #include "test/simulation/support/resumed_job.h"
 #include "test/simulation/support/word_job.h"
 
@@ -32,6 +33,12 @@ SIMULATION_TEST(tasks_with_bad_disks_and_links_change_no_byte, seeds(1, 200)) {
   count_words_through(
       {FaultKind::disk_errors, FaultKind::disk_full, FaultKind::kill, FaultKind::duplicate}, 4);
 }
+
+SIMULATION_TEST(a_task_that_dies_while_its_files_take_their_place_changes_no_byte, seeds(1, 100)) {
+  test::commit_through_a_crash(1);
+}
+
+SIMULATION_TEST(one_of_three_tasks_may_die_so_too, seeds(1, 100)) { test::commit_through_a_crash(3); }
 
 SIMULATION_TEST(a_job_goes_on_after_the_loss_of_everything, seeds(1, 300)) {
   resume_words_through({FaultKind::power, FaultKind::kill, FaultKind::pause}, 1);

@@ -70,24 +70,26 @@ class Part {
       is_sample_ ? try_pass(pass) : pass_one(pass);
     if (++record_ % records_per_look == 0) expect_wanted();
   }
-  // The same for `count` records: calls next(take()) for each. take() is called for records that are
-  // left out, too.
+  // The same for `count` records: calls next(take(i)) for each, i from 0 on. take() is called for
+  // records that are left out, too.
   template <class Take, class Next>
   void feed(std::uint64_t count, const Take& take, Next& next) {
     if (!skips_.empty() || is_sample_) {
       for (std::uint64_t i = 0; i < count; ++i) {
-        auto record = take();
+        auto record = take(i);
         feed([&] { next(std::move(record)); });
       }
       return;
     }
-    while (count > 0) {
-      const std::uint64_t some = std::min(count, records_per_look - record_ % records_per_look);
-      feed_some(some, take, next);
-      count -= some;
+    for (std::uint64_t begin = 0; begin < count;) {
+      const std::uint64_t some = std::min(count - begin, records_per_look - record_ % records_per_look);
+      feed_some(begin, begin + some, take, next);
+      begin += some;
       if (record_ % records_per_look == 0) expect_wanted();
     }
   }
+  // The number of the next record that is fed, or of the one that is being fed.
+  std::uint64_t record() const { return record_; }
   // The same for records that take() passes on all at once, and for which no function of a user is
   // called. False if that must not be, since some of them are left out.
   template <class Take>
@@ -104,8 +106,7 @@ class Part {
   // This attempt only reads a sample: records for which a user's function throws are ignored, since the
   // stage that reads all records will report them.
   void read_sample_only() { is_sample_ = true; }
-  // The source has read `bytes` more of its part. The place in the part orders records with equal keys.
-  void advance(std::uint64_t bytes) { place_ += bytes; }
+  // Where the source is in its part, a block at a time: orders records with equal keys.
   void set_place(std::uint64_t place) { place_ = place; }
   std::uint64_t place() const { return place_; }
   // The number of the record that was being passed on when the function threw; none if no record was.
@@ -143,16 +144,16 @@ class Part {
   static constexpr std::uint64_t records_per_look = 256;
 
   template <class Take, class Next>
-  void feed_some(std::uint64_t count, const Take& take, Next& next) {
-    std::uint64_t i = 0;
+  void feed_some(std::uint64_t begin, std::uint64_t end, const Take& take, Next& next) {
+    std::uint64_t i = begin;
     try {
-      for (; i < count; ++i) next(take());
+      for (; i < end; ++i) next(take(i));
     } catch (...) {
-      record_ += i;
+      record_ += i - begin;
       is_bad_ = true;
       throw;
     }
-    record_ += count;
+    record_ += end - begin;
   }
   template <class Pass>
   void pass_one(const Pass& pass) {

@@ -38,6 +38,7 @@ enum class PlantedBug {
   unverified_chunks,    // chunks in files are taken over unseen
   unsynced_chunks,      // and are not synced before the journal says that they are there
   unsynced_journal,     // nor is the journal itself
+  answered_unsynced,    // a part says that it is made before its files are synced
   trusted_journal,      // the checksums of a journal's frames are not compared
   wrong_part,           // slices are read in another order than that of their parts
   own_rank_first,       // a rank adds its own contribution first

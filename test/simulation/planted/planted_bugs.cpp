@@ -1,4 +1,4 @@
-// Thirty-five mistakes that this program's build makes on purpose, one at a time: the simulation finds
+// Thirty-six mistakes that this program's build makes on purpose, one at a time: the simulation finds
 // each. The library's sources that have a patch in patches/ are compiled again for it, as patched.
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include "actors/simulation/seeds.h"
 #include "apps/scenario/simulate.h"
 #include "test/simulation/planted/planted_bug.h"
+#include "test/simulation/support/commit_crash.h"
 #include "test/simulation/support/ranks_job.h"
 #include "test/simulation/support/resumed_job.h"
 #include "test/simulation/support/saving_job.h"
@@ -171,6 +172,10 @@ BOOST_AUTO_TEST_CASE(finds_unsynced_chunks) {
 }
 BOOST_AUTO_TEST_CASE(finds_unsynced_journal) {
   check_found_by(test::append_through_a_loss_of_power, PlantedBug::unsynced_journal);
+}
+BOOST_AUTO_TEST_CASE(finds_answered_unsynced) {
+  test::undisturbed_words();
+  check_found_by([] { test::commit_through_a_crash(3); }, PlantedBug::answered_unsynced);
 }
 BOOST_AUTO_TEST_CASE(finds_unverified_chunks) {
   check_found_by_resumed_jobs(PlantedBug::unverified_chunks, {FaultKind::power}, "stage-");
