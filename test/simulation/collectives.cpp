@@ -79,7 +79,7 @@ SIMULATION_TEST(a_rank_that_dies_or_is_cut_off_is_an_error_everywhere_and_never_
 }
 
 // In the middle of sums that travel from host to host.
-SIMULATION_TEST(the_others_go_on_without_a_host_that_dies, seeds(1, 40)) {
+SIMULATION_TEST(the_others_go_on_without_a_host_that_dies, seeds(1, 20)) {
   const RanksJob job{.ranks = 6,
                      .algorithm = Algorithm::hierarchical,
                      .hosts = {"a", "a", "b", "b", "b", "c"},
