@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", options.rounds, "How often they are summed");
   std::map<std::string, Algorithm> algorithms;
   for (const auto each : {Algorithm::automatic, Algorithm::direct, Algorithm::doubling,
-                          Algorithm::rabenseifner, Algorithm::ring})
+                          Algorithm::rabenseifner, Algorithm::ring, Algorithm::hierarchical})
     algorithms.emplace(to_string(each), each);
   app.add_option_function<std::string>(
          "--algorithm", [&](const std::string& name) { options.algorithm = algorithms.at(name); },

@@ -72,13 +72,18 @@ std::vector<std::string> members_of(const Server& server, const CommunicatorOpti
   return all;
 }
 
-RankPlace place_of(const Server& server, const std::vector<std::string>& members) {
-  std::vector<std::string> hosts;
+RankPlace place_of(const Server& server, const std::vector<std::string>& members,
+                   std::vector<std::string> hosts) {
+  if (!hosts.empty() && hosts.size() != members.size())
+    throw invalid_argument(
+        fmt::format("CommunicatorOptions::hosts: expected a host for each of {} ranks, or none, got {}",
+                    members.size(), hosts.size()));
+  const bool by_address = hosts.empty();
   int rank = -1;
-  for (const auto& member : members) {
-    const TaskName task = TaskName::parse(member);
-    if (task == server.name()) rank = static_cast<int>(hosts.size());
-    hosts.push_back(HostPort::parse(server.cluster().address(task)).host);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const TaskName task = TaskName::parse(members[i]);
+    if (task == server.name()) rank = static_cast<int>(i);
+    if (by_address) hosts.push_back(HostPort::parse(server.cluster().address(task)).host);
   }
   if (rank < 0)
     throw invalid_argument(fmt::format("{} is not among the ranks of the group: {}",
@@ -107,7 +112,7 @@ struct Communicator::Impl {
       : server(of),
         options(given),
         members(members_of(of, given)),
-        place(place_of(of, members)),
+        place(place_of(of, members, given.hosts)),
         runtime(of.runtime()),
         actor(of.context()->collectives),
         entrance(entrance_of(actor)) {
@@ -130,7 +135,7 @@ struct Communicator::Impl {
     send(
         OpenGroup{options.group,
                   members,
-                  {.algorithm = options.algorithm, .spin = options.spin},
+                  {.algorithm = options.algorithm, .spin = options.spin, .hosts = options.hosts},
                   [promise = promise_of(state)](Status status) { promise->keep({std::move(status)}); }});
     const auto there = runtime.lock();
     if (state->wait_until(there->clock().now() + options.timeout)) {
@@ -240,10 +245,13 @@ const RankPlace& Communicator::place() const { return impl_->place; }
 Communicator Communicator::subset(const std::vector<int>& ranks) const {
   CommunicatorOptions options = impl_->options;
   options.members.clear();
+  options.hosts.clear();
   for (const int rank : ranks) {
     if (rank < 0 || rank >= size())
       throw invalid_argument(fmt::format("expected ranks from 0 to {}, got {}", size() - 1, rank));
-    options.members.push_back(impl_->members[static_cast<std::size_t>(rank)]);
+    const auto place = static_cast<std::size_t>(rank);
+    options.members.push_back(impl_->members[place]);
+    if (!impl_->options.hosts.empty()) options.hosts.push_back(impl_->options.hosts[place]);
   }
   options.group = fmt::format("{}[{}]", impl_->options.group, fmt::join(ranks, ","));
   return Communicator(impl_->server, options);

@@ -29,6 +29,9 @@ struct CommunicatorOptions {
   std::string group = "world";
   // The ranks' tasks, "/job:worker/task:0", in order; none: all tasks of the cluster.
   std::vector<std::string> members = {};
+  // The host of each rank, for its local rank and for the hierarchical all-reduce; none: the hosts of
+  // the tasks' addresses. For the all-reduce rank 0's count.
+  std::vector<std::string> hosts = {};
   // How long to wait until all ranks have opened it.
   std::chrono::milliseconds timeout{60'000};
   // The algorithm of the operations that have several. Rank 0's setting counts.
@@ -91,7 +94,7 @@ class Communicator {
   int local_size() const { return place().local_size; }
   int cross_rank() const { return place().cross_rank; }
   int cross_size() const { return place().cross_size; }
-  // Hosts are told apart by the tasks' addresses.
+  // Hosts are told apart by the tasks' addresses, unless CommunicatorOptions::hosts says more.
   const RankPlace& place() const;
 
   // A process set: a group of some of the ranks, in this order, which all of them open.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <queue>
 #include <stdexcept>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -11,13 +12,11 @@ namespace {
 
 class Ranks {
  public:
-  Ranks(const SchedulePlan& plan, double bytes, const LinkModel& links, double added_per_second)
+  Ranks(const SchedulePlan& plan, double bytes, const HostNetwork& network)
       : slice_bytes_(bytes / slices_of(plan)),
-        latency_(1e-9 * static_cast<double>(links.latency.count()) * (1 + links.jitter / 2)),
-        message_cost_(1e-9 * static_cast<double>(links.message_cost.count())),
-        byte_cost_(1e-9 * links.byte_cost_ns),
-        wire_(1 / links.bytes_per_second),
-        add_(1 / added_per_second) {
+        ranks_per_host_(static_cast<std::size_t>(network.ranks_per_host)),
+        costs_(network.measured()),
+        ports_(static_cast<std::size_t>(network.hosts(plan.ranks).hosts)) {
     for (int rank = 0; rank < plan.ranks; ++rank) ranks_.push_back({make_schedule(plan, rank)});
   }
 
@@ -26,7 +25,7 @@ class Ranks {
     while (!under_way_.empty()) {
       const Message message = under_way_.top();
       under_way_.pop();
-      message.has_port ? arrive(message) : take_port(message);
+      move_on(message);
     }
     double end = 0;
     for (const Rank& rank : ranks_) {
@@ -41,40 +40,62 @@ class Ranks {
     RankSchedule steps;
     std::size_t next = 0;
     double busy_until = 0;  // its processor
+    std::unordered_map<std::size_t, int> unread{};  // messages that have come, by sender
+  };
+  struct Port {
     double sending_until = 0, receiving_until = 0;
-    std::unordered_map<int, int> unread{};  // messages that have come, by sender
   };
   struct Message {
     double time = 0;
-    int from = 0;
-    std::size_t to = 0;
+    std::size_t from = 0, to = 0;
     double bytes = 0;
-    bool has_port = false;  // the receiver's has taken all of it
+    enum class At { sending_port, receiving_port, receiver } at = At::receiver;
 
     bool operator<(const Message& other) const { return time > other.time; }  // the first on top
   };
 
+  Port& port_of(std::size_t rank) { return ports_[rank / ranks_per_host_]; }
+  const LinkCost& cost_between(std::size_t a, std::size_t b) const {
+    return a / ranks_per_host_ == b / ranks_per_host_ ? costs_.host : costs_.network;
+  }
   double bytes_of(const ScheduleStep& step) const {
     return slice_bytes_ * static_cast<double>(step.pieces.size());
   }
 
-  void take_port(Message message) {
-    double& receiving_until = ranks_[message.to].receiving_until;
-    receiving_until = std::max(message.time, receiving_until) + message.bytes * wire_;
-    message.time = receiving_until;
-    message.has_port = true;
-    under_way_.push(message);
+  // A message leaves its port while it arrives at the other, a latency later.
+  void move_on(Message message) {
+    const LinkCost& cost = costs_.network;
+    const double port_time = message.bytes * cost.per_byte_of_port;
+    switch (message.at) {
+      case Message::At::sending_port: {
+        double& sending_until = port_of(message.from).sending_until;
+        message.time = std::max(message.time, sending_until);
+        sending_until = message.time + port_time;
+        message.time += cost.latency;
+        message.at = Message::At::receiving_port;
+        return under_way_.push(message);
+      }
+      case Message::At::receiving_port: {
+        double& receiving_until = port_of(message.to).receiving_until;
+        message.time = receiving_until = std::max(message.time, receiving_until) + port_time;
+        message.at = Message::At::receiver;
+        return under_way_.push(message);
+      }
+      case Message::At::receiver:
+        arrive(message);
+    }
   }
 
   void arrive(const Message& message) {
     Rank& rank = ranks_[message.to];
-    handle(rank, message.time, message.bytes);
+    handle(rank, message.time, cost_between(message.from, message.to), message.bytes);
     ++rank.unread[message.from];
     advance(message.to);
   }
 
-  void handle(Rank& rank, double time, double bytes) const {
-    rank.busy_until = std::max(rank.busy_until, time) + message_cost_ + byte_cost_ * bytes;
+  // Each end of a message bears a half of what it costs.
+  static void handle(Rank& rank, double time, const LinkCost& cost, double bytes) {
+    rank.busy_until = std::max(rank.busy_until, time) + (cost.per_message + cost.per_byte * bytes) / 2;
   }
 
   void advance(std::size_t number) {
@@ -84,35 +105,61 @@ class Ranks {
       if (step.action == ScheduleStep::Action::send) {
         send(number, rank, step);
       } else if (step.action == ScheduleStep::Action::add) {
-        rank.busy_until += add_ * slice_bytes_ * static_cast<double>(step.pieces.size() - 1);
+        rank.busy_until +=
+            costs_.per_added_byte * slice_bytes_ * static_cast<double>(step.pieces.size() - 1);
       } else {
-        int& unread = rank.unread[step.peer];
+        int& unread = rank.unread[static_cast<std::size_t>(step.peer)];
         if (unread == 0) return;
         --unread;
       }
     }
   }
 
-  // A message leaves its port while it arrives at the other, a latency later.
   void send(std::size_t from, Rank& rank, const ScheduleStep& step) {
     const double bytes = bytes_of(step);
-    handle(rank, 0, bytes);
-    const double begin = std::max(rank.busy_until, rank.sending_until);
-    rank.sending_until = begin + bytes * wire_;
-    under_way_.push(
-        {begin + latency_, static_cast<int>(from), static_cast<std::size_t>(step.peer), bytes});
+    const auto to = static_cast<std::size_t>(step.peer);
+    const LinkCost& cost = cost_between(from, to);
+    handle(rank, 0, cost, bytes);
+    if (&cost == &costs_.network)
+      under_way_.push({rank.busy_until, from, to, bytes, Message::At::sending_port});
+    else
+      under_way_.push({rank.busy_until + cost.latency, from, to, bytes, Message::At::receiver});
   }
 
-  const double slice_bytes_, latency_, message_cost_, byte_cost_, wire_, add_;
+  const double slice_bytes_;
+  const std::size_t ranks_per_host_;
+  const CostModel costs_;
   std::vector<Rank> ranks_;
+  std::vector<Port> ports_;  // of the hosts
   std::priority_queue<Message> under_way_;
 };
 
 }  // namespace
 
-double simulate_all_reduce(const SchedulePlan& plan, std::int64_t bytes, const LinkModel& links,
-                           double added_per_second) {
-  return Ranks(plan, static_cast<double>(bytes), links, added_per_second).run();
+HostRuns HostNetwork::hosts(int ranks) const {
+  std::vector<std::string> hosts;
+  for (int rank = 0; rank < ranks; ++rank) hosts.push_back(std::to_string(rank / ranks_per_host));
+  return host_runs(hosts);
+}
+
+CostModel HostNetwork::measured() const {
+  CostModel model;
+  const double latency = 1e-9 * static_cast<double>(links.latency.count()) * (1 + links.jitter / 2);
+  model.network = {.latency = latency,
+                   .per_message = 2e-9 * static_cast<double>(links.message_cost.count()),
+                   .per_byte = 2e-9 * links.byte_cost_ns,
+                   .per_byte_of_port = 1 / links.bytes_per_second};
+  model.per_added_byte = 1 / added_per_second;
+  return model;
+}
+
+double simulate_all_reduce(const AllReducePlan& plan, int ranks, std::int64_t bytes,
+                           const HostNetwork& network) {
+  const SchedulePlan schedule{.ranks = ranks,
+                              .algorithm = plan.algorithm,
+                              .chunks = plan.chunks,
+                              .hosts = network.hosts(ranks).runs};
+  return Ranks(schedule, static_cast<double>(bytes), network).run();
 }
 
 }  // namespace actorflow::bench

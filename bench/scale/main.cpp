@@ -11,12 +11,11 @@
 #include <iostream>
 
 #include "bench/harness.h"
-#include "bench/scale/all_reduce.h"
+#include "bench/scale/all_reduce_tables.h"
 #include "bench/scale/parameter_servers.h"
 #include "bench/scale/plot.h"
 #include "bench/scale/ring.h"
 #include "bench/scale/shuffle.h"
-#include "dataflow/collectives/cost.h"
 #include "dataflow/values/error.h"
 
 namespace {
@@ -36,6 +35,7 @@ struct Options {
   double shuffle_gb = 1000;
   int shuffle_parts = 1000;
   std::vector<int> ranks{2, 3, 4, 8, 16, 32, 64, 128, 256, 1000};
+  std::vector<int> ranks_per_host{1, 8};
   double gigabytes_added = 10;
   bool only_all_reduce = false;
   double shuffle_compute = 50;
@@ -135,79 +135,19 @@ void tabulate_shuffle(const Options& options) {
   }
 }
 
-constexpr Algorithm algorithms[] = {Algorithm::direct, Algorithm::doubling, Algorithm::rabenseifner,
-                                    Algorithm::ring};
-
-std::string size_text(std::int64_t bytes) {
-  if (bytes >= 1 << 30) return fmt::format("{} GiB", bytes >> 30);
-  return bytes >= 1 << 20 ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} KiB", bytes >> 10);
-}
-
-// The time of each algorithm, in ms, in the order of `algorithms`.
-std::vector<double> times_of(int ranks, std::int64_t bytes, const Options& options) {
-  std::vector<double> times;
-  for (const Algorithm algorithm : algorithms) {
-    const int chunks = static_cast<int>(std::clamp<std::int64_t>(bytes >> 20, 1, 64));
-    times.push_back(1e3 * simulate_all_reduce({.ranks = ranks, .algorithm = algorithm, .chunks = chunks},
-                                              bytes, options.links(), 1e9 * options.gigabytes_added));
-  }
-  return times;
-}
-
-// How much longer the algorithm that a cost model chooses takes than the fastest one, in per cent.
-double regret(const std::vector<double>& times, int ranks, std::int64_t bytes, const CostModel& model) {
-  const auto chosen =
-      std::ranges::find(algorithms, choose_all_reduce(ranks, bytes, model)) - std::begin(algorithms);
-  return 100 * (times[static_cast<std::size_t>(chosen)] / std::ranges::min(times) - 1);
-}
-
-// The cost model with constants as measured on this network.
-CostModel measured(const Options& options) {
-  const double handled = 1e-9 / options.gigabytes_handled;
-  return {.latency = 1e-6 * options.latency_us * 1.25 + 1e-6 * options.message_us,
-          .per_message = 1e-6 * options.message_us,
-          .per_byte = 8e-9 / options.gigabits + handled,
-          .per_added_byte = 1e-9 / options.gigabytes_added};
-}
-
-// Prints the fastest algorithm over ranks and sizes, on a network of so many Gbit/s.
-void tabulate_all_reduces(Options options, double gigabits) {
-  options.gigabits = gigabits;
-  fmt::print("\n## All-reduce at {} Gbit/s: ms of the fastest algorithm\n\n| ranks |", gigabits);
-  std::vector<std::int64_t> sizes;
-  for (int bits = 12; bits <= 30; bits += 3) sizes.push_back(std::int64_t{1} << bits);
-  for (const auto bytes : sizes) fmt::print(" {} |", size_text(bytes));
-  fmt::print("\n|---|");
-  for (std::size_t i = 0; i < sizes.size(); ++i) fmt::print("---|");
-  fmt::print("\n");
-  double longest = 0, longest_measured = 0;
-  for (const int ranks : options.ranks) {
-    fmt::print("| {} |", ranks);
-    for (const auto bytes : sizes) {
-      const auto times = times_of(ranks, bytes, options);
-      const auto best = std::ranges::min_element(times);
-      const double more = regret(times, ranks, bytes, {});
-      fmt::print(" {} {:.3g}{} |", to_string(algorithms[best - times.begin()]), *best,
-                 more < 1 ? "" : fmt::format(" (+{:.0f} %)", more));
-      std::fflush(stdout);
-      longest = std::max(longest, more);
-      longest_measured = std::max(longest_measured, regret(times, ranks, bytes, measured(options)));
-    }
-    fmt::print("\n");
-  }
-  fmt::print(
-      "\nIn brackets: how much longer the algorithm takes that the cost model chooses. At most "
-      "{:.0f} %; with constants measured on this network {:.0f} %.\n",
-      longest, longest_measured);
-}
-
 int run(const Options& options) {
   if (options.shuffle) {
     tabulate_shuffle(options);
     return 0;
   }
   if (options.only_all_reduce) {
-    for (const double gigabits : {10., 100.}) tabulate_all_reduces(options, gigabits);
+    for (const int ranks_per_host : options.ranks_per_host)
+      for (const double gigabits : {10., 100.}) {
+        Options of_network = options;
+        of_network.gigabits = gigabits;
+        tabulate_all_reduces(options.ranks,
+                             {of_network.links(), ranks_per_host, 1e9 * options.gigabytes_added});
+      }
     return 0;
   }
   fmt::print(
@@ -266,6 +206,8 @@ int main(int argc, char** argv) {
   app.add_flag("--all-reduce", options.only_all_reduce,
                "Every algorithm of an all-reduce instead, 4 KiB to 1 GiB at 10 and 100 Gbit/s");
   app.add_option("--ranks", options.ranks, "Of the all-reduces, with commas")->delimiter(',');
+  app.add_option("--ranks-per-host", options.ranks_per_host, "Of the all-reduces, with commas")
+      ->delimiter(',');
   app.add_option("--gigabytes-added", options.gigabytes_added,
                  "What a processor adds in a second to a sum of an all-reduce")
       ->capture_default_str();

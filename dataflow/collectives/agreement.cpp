@@ -15,8 +15,8 @@ constexpr std::array<std::string_view, 6> kind_names{"all_reduce", "reduce_scatt
                                                      "broadcast",  "all_to_all",     "barrier"};
 constexpr std::array<std::string_view, 5> reduction_names{"sum", "average", "min", "max", "product"};
 
-constexpr std::array<std::string_view, 5> algorithm_names{"automatic", "direct", "doubling",
-                                                          "rabenseifner", "ring"};
+constexpr std::array<std::string_view, 6> algorithm_names{"automatic",    "direct", "doubling",
+                                                          "rabenseifner", "ring",   "hierarchical"};
 
 constexpr std::array<std::string_view, 2> compression_names{"none", "bfloat16"};
 

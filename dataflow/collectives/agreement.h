@@ -27,7 +27,7 @@ enum class ReduceOp : std::uint8_t { sum, average, min, max, product };
 enum class ReduceCompression : std::uint8_t { none, bfloat16 };
 
 // The pattern of messages (README.md). It changes no bit of the result.
-enum class Algorithm : std::uint8_t { automatic, direct, doubling, rabenseifner, ring };
+enum class Algorithm : std::uint8_t { automatic, direct, doubling, rabenseifner, ring, hierarchical };
 
 std::string_view to_string(CollectiveKind kind);  // "all_reduce"
 std::string_view to_string(Algorithm algorithm);

@@ -3,27 +3,53 @@
 
 #include <cstdint>
 
+#include "dataflow/collectives/host_runs.h"
 #include "dataflow/collectives/schedule.h"
 
 namespace actorflow {
 
-// A rank sends one message after the other, each of which takes it per_message + bytes * per_byte; the
-// message is there a latency later. (LogGP: A. Alexandrov et al., "LogGP: Incorporating Long Messages
-// into the LogP Model", 1995.) In seconds. The defaults are of the right size for processes of one
-// machine; nothing measures them (README.md says what that costs on a network).
+// The costs of a message from rank to rank, in seconds. A rank sends one message after the other, each
+// of which takes it per_message + bytes * per_byte (what it costs the receiver is counted here, too);
+// the message is there a latency later. (LogGP: A. Alexandrov et al., "LogGP: Incorporating Long
+// Messages into the LogP Model", 1995.) Beside that, the bytes pass the port of the sender's host, one
+// after the other for all of its ranks.
+struct LinkCost {
+  double latency = 0;
+  double per_message = 0;
+  double per_byte = 0;
+  double per_byte_of_port = 0;
+};
+
+// The defaults are of the right size for processes of one machine, and for machines on a network of 25
+// Gbit/s. Nothing measures them (README.md says what that costs).
 struct CostModel {
-  double latency = 30e-6;
-  double per_message = 2e-6;
-  double per_byte = 0.25e-9;
+  LinkCost host{.latency = 30e-6, .per_message = 2e-6, .per_byte = 0.25e-9, .per_byte_of_port = 0};
+  LinkCost network{
+      .latency = 100e-6, .per_message = 4e-6, .per_byte = 0.4e-9, .per_byte_of_port = 0.32e-9};
   double per_added_byte = 0.1e-9;
 };
 
-// The time of an all-reduce of so many bytes. REQUIRES: an algorithm that is chosen automatically:
-// direct, doubling or rabenseifner.
-double all_reduce_seconds(Algorithm algorithm, int ranks, std::int64_t bytes, const CostModel& model);
-// The number of bytes from which on rabenseifner is the fastest. README.md has the formula.
+// How an all-reduce is made. `chunks`: of the ring and the hierarchical one.
+struct AllReducePlan {
+  Algorithm algorithm = Algorithm::direct;
+  int chunks = 1;
+
+  bool operator==(const AllReducePlan&) const = default;
+};
+
+// The time of an all-reduce of so many bytes; those of the ring and of the hierarchical one are
+// approximate. REQUIRES: 2 ranks or more, an algorithm other than automatic.
+double all_reduce_seconds(const AllReducePlan& plan, const HostRuns& hosts, std::int64_t bytes,
+                          const CostModel& model);
+// The number of bytes from which on rabenseifner is the fastest among ranks of one host. README.md has
+// the formula.
 double crossover_bytes(int ranks, const CostModel& model);
-// The fastest algorithm.
-Algorithm choose_all_reduce(int ranks, std::int64_t bytes, const CostModel& model);
+// The plan of that algorithm with the number of chunks that is the fastest.
+AllReducePlan plan_all_reduce(Algorithm algorithm, const HostRuns& hosts, std::int64_t bytes,
+                              const CostModel& model);
+// The fastest plan. `unfinished_sums`: whether sums may travel before they are complete, as the ring and
+// the hierarchical one need it.
+AllReducePlan choose_all_reduce(const HostRuns& hosts, std::int64_t bytes, const CostModel& model,
+                                bool unfinished_sums = true);
 
 }  // namespace actorflow

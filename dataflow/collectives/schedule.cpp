@@ -1,14 +1,22 @@
 #include "dataflow/collectives/schedule.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "dataflow/collectives/host_chain.h"
 #include "dataflow/values/check.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
 
 using enum ScheduleStep::Action;
 using Pieces = std::vector<Piece>;
+
+// Whether its sums travel in chunks.
+bool is_chain(Algorithm algorithm) {
+  return algorithm == Algorithm::ring || algorithm == Algorithm::hierarchical;
+}
 
 int lowest_bit(int number) { return number & -number; }
 
@@ -26,7 +34,11 @@ class Builder {
         gather_doubling([](int of) { return Piece{0, of, of}; });
         return add_all(0);
       case Algorithm::ring:
-        return ring_sum();
+        steps_ = make_host_chain(std::vector(static_cast<std::size_t>(ranks_), 1), plan_.chunks, rank_);
+        return;
+      case Algorithm::hierarchical:
+        steps_ = make_host_chain(plan_.hosts, plan_.chunks, rank_);
+        return;
       case Algorithm::automatic:
       case Algorithm::rabenseifner:
         reduce_scatter();
@@ -118,22 +130,6 @@ class Builder {
     }
   }
 
-  // Sums travel from rank 0 to the last one, which passes the results to rank 0, and so on.
-  void ring_sum() {
-    const bool first = rank_ == 0, last = rank_ == ranks_ - 1;
-    for (int chunk = 0; chunk < plan_.chunks; ++chunk) {
-      if (!first) {
-        step(receive, rank_ - 1, {{chunk, 0, rank_ - 1}});
-        step(add, 0, {{chunk, 0, rank_ - 1}, {chunk, rank_, rank_}});
-      }
-      if (ranks_ > 1) step(send, at(1), {{chunk, 0, rank_}});
-    }
-    for (int chunk = 0; !last && chunk < plan_.chunks; ++chunk) {
-      step(receive, at(-1), {sum_of(chunk)});
-      if (rank_ + 2 < ranks_) step(send, rank_ + 1, {sum_of(chunk)});
-    }
-  }
-
   void add_all(int slice) {
     Pieces all;
     for (int rank = 0; rank < ranks_; ++rank) all.push_back({slice, rank, rank});
@@ -148,10 +144,23 @@ class Builder {
 
 }  // namespace
 
+void check_plan(const SchedulePlan& plan) {
+  if (!is_chain(plan.algorithm)) return;
+  if (plan.chunks < 1 || plan.chunks > most_chunks)
+    throw invalid_argument("expected 1 to " + std::to_string(most_chunks) + " chunks, got " +
+                           std::to_string(plan.chunks));
+  if (plan.algorithm == Algorithm::ring) return;
+  const bool fits = std::ranges::none_of(plan.hosts, [](int ranks) { return ranks < 1; }) &&
+                    std::accumulate(plan.hosts.begin(), plan.hosts.end(), std::int64_t{0}) == plan.ranks;
+  if (!fits)
+    throw invalid_argument("expected hosts of together " + std::to_string(plan.ranks) +
+                           " ranks, each of at least one");
+}
+
 int slices_of(const SchedulePlan& plan) {
   switch (plan.kind) {
     case CollectiveKind::all_reduce:
-      if (plan.algorithm == Algorithm::ring) return plan.chunks;
+      if (is_chain(plan.algorithm)) return plan.chunks;
       return plan.algorithm == Algorithm::rabenseifner ? plan.ranks : 1;
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::all_gather:

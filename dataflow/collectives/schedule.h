@@ -47,8 +47,15 @@ struct SchedulePlan {
   int root = 0;
   // The algorithm of an all-reduce or all-gather; the other operations have only one.
   Algorithm algorithm = Algorithm::direct;
-  int chunks = 1;  // of a ring's all-reduce
+  int chunks = 1;  // of a ring's or a hierarchical all-reduce
+  // Of a hierarchical all-reduce: the numbers of ranks of the hosts, in the order of ranks.
+  std::vector<int> hosts{};
 };
+
+// More would be messages too small to be worth their time.
+inline constexpr int most_chunks = 4096;
+// Throws invalid_argument for chunks or hosts that no all-reduce of so many ranks can have.
+void check_plan(const SchedulePlan& plan);
 
 // The number of slices that an operation works on. An all-reduce cuts its tensor as the algorithm needs
 // it; a reduce-scatter has one slice per rank; in an all-gather slice r is the tensor of rank r, in an

@@ -2,10 +2,12 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "dataflow/values/error.h"
 #include "test/dataflow/support/schedule_run.h"
+#include "test/support/says.h"
 
 using namespace actorflow;
-using test::ScheduleRun;
+using test::says, test::ScheduleRun;
 
 namespace {
 
@@ -25,6 +27,36 @@ std::size_t bytes_sent(const SchedulePlan& plan, int rank, std::size_t slice_byt
   return sent;
 }
 
+// All ways in which so many ranks follow each other on at most so many hosts.
+std::vector<std::vector<int>> layouts(int ranks, int most_hosts) {
+  std::vector<std::vector<int>> all{{ranks}};
+  if (most_hosts == 1) return all;
+  for (int first = 1; first < ranks; ++first)
+    for (auto& rest : layouts(ranks - first, most_hosts - 1)) {
+      rest.insert(rest.begin(), first);
+      all.push_back(std::move(rest));
+    }
+  return all;
+}
+
+// The host of a rank.
+std::size_t host_of(const std::vector<int>& hosts, int rank) {
+  std::size_t host = 0;
+  while (rank >= hosts[host]) rank -= hosts[host++];
+  return host;
+}
+
+// What each host sends to others, in tensors.
+std::vector<double> tensors_sent(const SchedulePlan& plan) {
+  std::vector<double> sent(plan.hosts.size());
+  for (int rank = 0; rank < plan.ranks; ++rank)
+    for (const auto& step : make_schedule(plan, rank))
+      if (step.action == ScheduleStep::Action::send &&
+          host_of(plan.hosts, rank) != host_of(plan.hosts, step.peer))
+        sent[host_of(plan.hosts, rank)] += static_cast<double>(step.pieces.size()) / slices_of(plan);
+  return sent;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(schedule)
@@ -34,6 +66,37 @@ BOOST_AUTO_TEST_CASE(every_all_reduce_gives_every_rank_the_sum_in_the_order_of_r
     for (const auto algorithm :
          {Algorithm::direct, Algorithm::doubling, Algorithm::rabenseifner, Algorithm::ring})
       for (const int chunks : {1, 4}) check({.ranks = ranks, .algorithm = algorithm, .chunks = chunks});
+}
+
+BOOST_AUTO_TEST_CASE(hosts_of_any_numbers_of_ranks_give_every_rank_the_sum_in_the_order_of_ranks) {
+  for (int ranks = 1; ranks <= 9; ++ranks)
+    for (const auto& hosts : layouts(ranks, 4))
+      for (const int chunks : {1, 4, 7})
+        check({.ranks = ranks, .algorithm = Algorithm::hierarchical, .chunks = chunks, .hosts = hosts});
+}
+
+BOOST_AUTO_TEST_CASE(a_host_sends_the_tensor_at_most_twice_however_many_ranks_it_has) {
+  for (const auto& hosts : layouts(9, 4)) {
+    const SchedulePlan plan{
+        .ranks = 9, .algorithm = Algorithm::hierarchical, .chunks = 8, .hosts = hosts};
+    for (const double sent : tensors_sent(plan))
+      BOOST_TEST(sent <= (hosts.size() == 1 ? 0 : hosts.size() == 2 ? 1 : 2));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(plans_that_no_ranks_can_have_are_refused) {
+  const auto refused = [](int chunks, std::vector<int> hosts, const char* why) {
+    const SchedulePlan plan{
+        .ranks = 3, .algorithm = Algorithm::hierarchical, .chunks = chunks, .hosts = std::move(hosts)};
+    BOOST_CHECK_EXCEPTION(check_plan(plan), Error, says(why));
+  };
+  BOOST_CHECK_NO_THROW(
+      check_plan({.ranks = 3, .algorithm = Algorithm::hierarchical, .chunks = 2, .hosts = {1, 2}}));
+  refused(0, {1, 2}, "expected 1 to 4096 chunks, got 0");
+  refused(most_chunks + 1, {1, 2}, "expected 1 to 4096 chunks, got 4097");
+  for (const auto& hosts :
+       {std::vector<int>{}, {1, 1}, {3, 0}, {4, -1}, {2'147'483'647, 2'147'483'647, 5}})
+    refused(1, hosts, "expected hosts of together 3 ranks");
 }
 
 BOOST_AUTO_TEST_CASE(every_gather_gives_every_rank_all) {

@@ -45,11 +45,23 @@ void run_graph(SimTask& task) {
     }
 }
 
+void sum_without_host_b(SimTask& task) {
+  const Communicator rest(task.server(),
+                          {.group = "rest",
+                           .members = {"/job:worker/task:0", "/job:worker/task:1", "/job:worker/task:5"},
+                           .hosts = {"a", "a", "c"},
+                           .algorithm = Algorithm::hierarchical});
+  for (int use = 0; use < 3; ++use)
+    if (!identical(rest.all_reduce(test::contribution<float>(rest.rank(), {20'000}, use)),
+                   test::serial<float>(3, {20'000}, use)))
+      throw std::logic_error("a wrong sum of the ranks that are left");
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(collectives)
 
-SIMULATION_TEST(every_algorithm_gives_the_serial_sum, seeds(1, 40)) {
+SIMULATION_TEST(every_algorithm_gives_the_serial_sum, seeds(1, 48)) {
   const RanksSeen seen = simulate_ranks(job_of_this_seed(), {});
   BOOST_TEST(seen.failed.empty());
 }
@@ -64,6 +76,30 @@ SIMULATION_TEST(a_rank_that_dies_or_is_cut_off_is_an_error_everywhere_and_never_
   job.may_fail = true;
   simulate_ranks(job,
                  {kill, kill, FaultKind::pause, partition, delay, slow, lossy, duplicate, late, power});
+}
+
+// In the middle of sums that travel from host to host.
+SIMULATION_TEST(the_others_go_on_without_a_host_that_dies, seeds(1, 20)) {
+  const RanksJob job{.ranks = 6,
+                     .algorithm = Algorithm::hierarchical,
+                     .hosts = {"a", "a", "b", "b", "b", "c"},
+                     .steps = 1000,
+                     .may_fail = true};
+  const SimOptions options = of_this_seed({.time_limit = 10min});
+  RanksSeen seen;
+  SimCluster sim({{"worker", job.ranks}}, options);
+  auto run = sim.start([&](SimTask& task) {
+    test::run_rank(task, job, options.seed, seen);
+    if (task.life() == 1) sum_without_host_b(task);
+  });
+  const auto when = 20ms + std::chrono::milliseconds(options.seed);
+  for (const auto* task : {"/job:worker/task:2", "/job:worker/task:3", "/job:worker/task:4"}) {
+    sim.at(when).kill(task);
+    sim.at(when + 1s).restart(task);
+  }
+  run.finish();
+  BOOST_TEST((seen.failed == std::set{0, 1, 5}));
+  BOOST_TEST(seen.results > 0);
 }
 
 SIMULATION_TEST(every_survivor_names_the_rank_that_was_killed, seeds(1, 40)) {

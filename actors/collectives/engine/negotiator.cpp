@@ -9,22 +9,27 @@ namespace {
 
 using namespace rank_messages;
 
-constexpr std::int64_t ring_chunk_bytes = std::int64_t{1} << 20;
-constexpr std::int64_t most_ring_chunks = 64;
+// Sums that travel before they are complete would be rounded by each rank, if they have 16 bits. And a
+// rank alone adds nothing, so that nothing would be scaled.
+bool has_unfinished_sums(const CollectiveCall& call, int ranks) {
+  return ranks > 1 && !call.rounds_sums();
+}
 
-// A ring's sums travel before they are whole: of 16 bits, each rank would round them again. And a rank
-// alone adds nothing in a ring, so that nothing would be scaled.
-bool has_no_ring(const CollectiveCall& call, int ranks) { return ranks == 1 || call.rounds_sums(); }
+Algorithm algorithm_of_gather(Algorithm asked_for) {
+  const bool has_it = asked_for == Algorithm::direct || asked_for == Algorithm::ring;
+  return has_it ? asked_for : Algorithm::doubling;
+}
 
-Algorithm algorithm_of(const CollectiveCall& call, int ranks, const PlanOptions& options) {
-  const bool is_sum = call.kind == CollectiveKind::all_reduce;
-  if (options.algorithm == Algorithm::automatic)
-    return is_sum ? choose_all_reduce(ranks, contribution_bytes(call), options.cost)
-                  : Algorithm::doubling;
-  if (is_sum && options.algorithm == Algorithm::ring && has_no_ring(call, ranks))
-    return Algorithm::rabenseifner;
-  return !is_sum && options.algorithm == Algorithm::rabenseifner ? Algorithm::doubling
-                                                                 : options.algorithm;
+AllReducePlan plan_of(const CollectiveCall& call, const HostRuns& hosts, const PlanOptions& options) {
+  const Algorithm algorithm = options.algorithm;
+  if (call.kind != CollectiveKind::all_reduce) return {algorithm_of_gather(algorithm)};
+  const bool unfinished = has_unfinished_sums(call, hosts.ranks);
+  const std::int64_t bytes = contribution_bytes(call);
+  if (algorithm == Algorithm::automatic)
+    return choose_all_reduce(hosts, bytes, options.cost, unfinished);
+  if ((algorithm == Algorithm::ring || algorithm == Algorithm::hierarchical) && !unfinished)
+    return {Algorithm::rabenseifner};
+  return plan_all_reduce(algorithm, hosts, bytes, options.cost);
 }
 
 }  // namespace
@@ -34,6 +39,11 @@ std::int64_t contribution_bytes(const CollectiveCall& call) {
   for (const auto dim : call.dims) elements *= dim;
   return elements * static_cast<std::int64_t>(call.dtype == DType::invalid ? 0 : call.element_bytes());
 }
+
+Negotiator::Negotiator(const RankMail& mail, const PlanOptions& options)
+    : mail_(mail),
+      options_(options),
+      hosts_(host_runs(options.hosts.empty() ? mail.hosts() : options.hosts)) {}
 
 void Negotiator::propose(const Propose& message) {
   Name& entry = names_[message.of.name];
@@ -76,13 +86,10 @@ std::optional<std::string> Negotiator::objection(const Name& entry) const {
 void Negotiator::agree(const std::string& name, Name& entry) {
   entry.decided = entry.use;
   entry.agreed = entry.calls.begin()->second;
-  const std::int64_t bytes = contribution_bytes(*entry.agreed);
-  mail_.to_all(Agreed{{name, entry.use},
-                      ++entry.version,
-                      *entry.agreed,
-                      algorithm_of(*entry.agreed, mail_.size(), options_),
-                      static_cast<std::int32_t>(
-                          std::clamp(bytes / ring_chunk_bytes, std::int64_t{1}, most_ring_chunks))});
+  const AllReducePlan plan = plan_of(*entry.agreed, hosts_, options_);
+  Agreed agreed{{name, entry.use}, ++entry.version, *entry.agreed, plan.algorithm, plan.chunks};
+  if (plan.algorithm == Algorithm::hierarchical) agreed.hosts = hosts_.runs;
+  mail_.to_all(agreed);
   entry.calls.clear();
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "actors/collectives/engine/rank_mail.h"
 #include "dataflow/collectives/cost.h"
@@ -18,6 +19,8 @@ struct PlanOptions {
   CostModel cost{};
   // How long this rank polls the boards of others (board.h) before it sleeps; 0: it uses no boards.
   std::chrono::microseconds spin{};
+  // The host of each rank; none: by the addresses of their tasks.
+  std::vector<std::string> hosts{};
 };
 
 // The bytes of a rank's contribution; 0 for a call without a dtype.
@@ -27,7 +30,7 @@ std::int64_t contribution_bytes(const CollectiveCall& call);
 // use of a name that they have agreed on, all propose.
 class Negotiator {
  public:
-  Negotiator(const RankMail& mail, const PlanOptions& options) : mail_(mail), options_(options) {}
+  Negotiator(const RankMail& mail, const PlanOptions& options);
 
   void propose(const rank_messages::Propose& message);
   // This use has failed elsewhere: nothing is to be agreed on for it.
@@ -52,6 +55,7 @@ class Negotiator {
 
   const RankMail& mail_;
   const PlanOptions options_;
+  const HostRuns hosts_;
   std::map<std::string, Name, std::less<>> names_;
   std::set<int> joined_;
   std::uint32_t round_ = 1;

@@ -32,7 +32,7 @@ std::span<const std::int64_t> row_dims(const CollectiveCall& call) {
 
 Operation::Operation(TaskRef task, SchedulePlan plan, int rank, CollectiveCall call, RankInput own)
     : task_(std::move(task)),
-      plan_(plan),
+      plan_(std::move(plan)),
       rank_(rank),
       call_(std::move(call)),
       work_{"the collective operation " + call_.to_string(), task_->self.name.to_string()},
@@ -106,10 +106,20 @@ void Operation::send(const ScheduleStep& step, const Send& send_to) {
   send_to(step.peer, sent_[step.peer]++, std::move(rows), packed(step.pieces, bytes));
 }
 
-// One piece needs no copy.
+// In one piece of memory.
+bool Operation::follow_each_other(const std::vector<Piece>& pieces) const {
+  for (std::size_t i = 1; i < pieces.size(); ++i) {
+    const Held &before = held_.at(pieces[i - 1]), &here = held_.at(pieces[i]);
+    if (before.owner.buffer().get() != here.owner.buffer().get()) return false;
+    if (before.bytes.data() + before.bytes.size() != here.bytes.data()) return false;
+  }
+  return true;
+}
+
+// Copies what does not lie together.
 Tensor Operation::packed(const std::vector<Piece>& pieces, std::size_t bytes) const {
   if (bytes == 0) return {};
-  if (pieces.size() > 1) return copied(pieces, bytes);
+  if (!follow_each_other(pieces)) return copied(pieces, bytes);
   const Held& piece = held_.at(pieces.front());
   BufferRef buffer = piece.owner.buffer();
   const auto begin = piece.bytes.data() - static_cast<const std::byte*>(buffer->data());

@@ -67,6 +67,7 @@ class Operation {
   void add(const ScheduleStep& step);
   bool is_in_place(const Piece& sum) const;
   std::span<std::byte> place_of_sum(int slice);
+  bool follow_each_other(const std::vector<Piece>& pieces) const;
   Tensor packed(const std::vector<Piece>& pieces, std::size_t bytes) const;
   Tensor allocate(std::size_t bytes) const;
   Tensor copied(const std::vector<Piece>& pieces, std::size_t bytes) const;

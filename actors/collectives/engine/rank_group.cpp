@@ -113,8 +113,9 @@ void RankGroup::begin(Entry& entry) {
   Use& use = *name.use;
   const Agreed& agreed = *name.agreed;
   try {
-    const SchedulePlan plan{agreed.call.kind, mail_.size(), agreed.call.root, agreed.algorithm,
-                            agreed.chunks};
+    const SchedulePlan plan{agreed.call.kind, mail_.size(),  agreed.call.root,
+                            agreed.algorithm, agreed.chunks, agreed.hosts};
+    check_plan(plan);
     use.call.call = agreed.call;
     if (use.of_zeros)
       use.call.own.tensor = Tensor::zeros(agreed.call.dtype, Shape(std::span(agreed.call.dims)));

@@ -28,6 +28,13 @@ bool RankMail::shares_memory() const {
          std::ranges::all_of(members_, [this](TaskId member) { return task_->on_this_machine(member); });
 }
 
+std::vector<std::string> RankMail::hosts() const {
+  if (task_->all_in_this_process()) return std::vector<std::string>(members_.size());
+  std::vector<std::string> hosts;
+  for (const auto member : members_) hosts.push_back(task_->hosts[static_cast<std::size_t>(member)]);
+  return hosts;
+}
+
 std::string RankMail::name_of(int rank) const {
   return fmt::format("rank {} ({})", rank,
                      task_->name_of(members_[static_cast<std::size_t>(rank)]).to_string());

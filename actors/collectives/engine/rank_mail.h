@@ -28,6 +28,8 @@ class RankMail {
   int rank_of(TaskId member) const;
   // Whether all are on this machine, and may share memory.
   bool shares_memory() const;
+  // The host of each rank, by the addresses of the tasks; tasks of one process are on one host.
+  std::vector<std::string> hosts() const;
   // "rank 2 (/job:worker/task:2)".
   std::string name_of(int rank) const;
   std::vector<std::string> member_names() const;

@@ -69,6 +69,7 @@ struct Agreed {
   CollectiveCall call;
   Algorithm algorithm;
   std::int32_t chunks;
+  std::vector<std::int32_t> hosts{};  // of a hierarchical all-reduce (SchedulePlan)
 };
 // The leader, or a rank that cannot go on -> all: this use fails.
 struct Failed {

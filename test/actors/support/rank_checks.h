@@ -24,7 +24,7 @@ class Wrong {
 };
 
 constexpr Algorithm algorithms[] = {Algorithm::direct, Algorithm::doubling, Algorithm::rabenseifner,
-                                    Algorithm::ring};
+                                    Algorithm::ring, Algorithm::hierarchical};
 
 inline void check(const Status& status, Code code, const std::string& text) {
   BOOST_TEST((status.code == code), status.to_string());

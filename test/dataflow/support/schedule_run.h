@@ -1,5 +1,5 @@
 // Carries out the schedules of all ranks without any bytes: what each rank has, from whom it has heard,
-// and at what time by the cost model.
+// and at what time by the cost model of ranks on one host.
 #pragma once
 
 #include <algorithm>
@@ -82,9 +82,10 @@ class ScheduleRun {
            "a message to no other rank");
     for (const Piece& piece : step.pieces)
       expect(rank.has.contains(piece), "sends what it does not have");
+    const LinkCost& link = model_.host;
     rank.time +=
-        model_.per_message + model_.per_byte * slice_bytes_ * static_cast<double>(step.pieces.size());
-    on_the_way_[{number, step.peer}].push_back({step.pieces, rank.heard, rank.time + model_.latency});
+        link.per_message + link.per_byte * slice_bytes_ * static_cast<double>(step.pieces.size());
+    on_the_way_[{number, step.peer}].push_back({step.pieces, rank.heard, rank.time + link.latency});
   }
 
   bool receive(int number, Rank& rank, const ScheduleStep& step) {

@@ -42,6 +42,7 @@ enum class PlantedBug {
   trusted_journal,      // the checksums of a journal's frames are not compared
   wrong_part,           // slices are read in another order than that of their parts
   own_rank_first,       // a rank adds its own contribution first
+  host_in_disorder,     // a host adds its ranks to the sum of those before in another order
   used_as_it_came,      // a part of another use of a name counts as one of this use
 };
 

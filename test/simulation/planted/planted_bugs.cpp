@@ -163,6 +163,7 @@ JOBS_FIND(wrong_slice)
 BOOST_AUTO_TEST_CASE(finds_kept_slot) { check_found_by_jobs(PlantedBug::kept_slot, 8000); }
 
 BOOST_AUTO_TEST_CASE(finds_own_rank_first) { check_found_by_ranks(PlantedBug::own_rank_first, {}); }
+BOOST_AUTO_TEST_CASE(finds_host_in_disorder) { check_found_by_ranks(PlantedBug::host_in_disorder, {}); }
 BOOST_AUTO_TEST_CASE(finds_used_as_it_came) {
   check_found_by_ranks(PlantedBug::used_as_it_came, {FaultKind::duplicate, FaultKind::late});
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "actors/collectives/communicator.h"
 #include "actors/runtime/runtime.h"
@@ -27,12 +28,21 @@ struct RanksSeen {
 // The heartbeat timeout, and what an error may take beyond it; opening ends before.
 constexpr std::chrono::seconds longest_allowed{12}, opening_timeout{5};
 
+struct RanksJob {
+  int ranks = 3;
+  Algorithm algorithm = Algorithm::automatic;
+  std::vector<std::string> hosts{};  // of the ranks; none: each has its own
+  int steps = 6;
+  bool may_fail = false;  // with the error of a rank that was lost
+};
+
 class RankProgram {
  public:
-  RankProgram(SimTask& task, std::uint64_t seed, Algorithm algorithm, RanksSeen& seen)
+  RankProgram(SimTask& task, std::uint64_t seed, const RanksJob& job, RanksSeen& seen)
       : task_(task),
         seed_(seed),
-        world_(task.server(), {.timeout = opening_timeout, .algorithm = algorithm}),
+        world_(task.server(),
+               {.hosts = job.hosts, .timeout = opening_timeout, .algorithm = job.algorithm}),
         seen_(seen) {}
 
   void run(int steps) {
@@ -141,13 +151,6 @@ class RankProgram {
   int step_ = 0;
 };
 
-struct RanksJob {
-  int ranks = 3;
-  Algorithm algorithm = Algorithm::automatic;
-  int steps = 6;
-  bool may_fail = false;  // with the error of a rank that was lost
-};
-
 inline bool tells_of_a_loss(const Error& error) {
   return error.code() == Code::unavailable || error.code() == Code::aborted ||
          error.code() == Code::deadline_exceeded || error.code() == Code::failed_precondition;
@@ -159,7 +162,7 @@ inline void run_rank(SimTask& task, const RanksJob& job, std::uint64_t seed, Ran
   Clock& clock = task.server().runtime()->clock();
   const auto begin = clock.now();
   if (task.life() == 1) try {
-      RankProgram(task, seed, job.algorithm, seen).run(job.steps);
+      RankProgram(task, seed, job, seen).run(job.steps);
     } catch (const Error& error) {
       if (!job.may_fail || !tells_of_a_loss(error)) throw;
       seen.failed.insert(number);
@@ -188,11 +191,27 @@ inline RanksSeen simulate_ranks(const RanksJob& job, const std::vector<FaultKind
   return seen;
 }
 
-// What varies with the seed: every algorithm, 2 to 9 ranks.
+// 1 to 4 hosts, of different numbers of ranks; now and then the ranks are on them in turn.
+inline std::vector<std::string> hosts_of_seed(std::uint64_t seed, int ranks) {
+  const int hosts = std::min(ranks, 1 + static_cast<int>(seed / 3 % 4));
+  const int first = 1 + static_cast<int>(seed % static_cast<std::uint64_t>(ranks - hosts + 1));
+  std::vector<std::string> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    int host = rank % hosts;
+    if (seed % 7 != 0)
+      host = rank < first ? 0 : 1 + (rank - first) * (hosts - 1) / std::max(1, ranks - first);
+    all.push_back("host " + std::to_string(std::min(host, hosts - 1)));
+  }
+  return all;
+}
+
+// What varies with the seed: every algorithm, 2 to 9 ranks, their hosts.
 inline RanksJob job_of_seed(std::uint64_t seed) {
-  constexpr Algorithm algorithms[] = {Algorithm::automatic, Algorithm::direct, Algorithm::doubling,
-                                      Algorithm::rabenseifner, Algorithm::ring};
-  return {.ranks = 2 + static_cast<int>(seed % 8), .algorithm = algorithms[seed / 8 % 5]};
+  constexpr Algorithm algorithms[] = {Algorithm::automatic, Algorithm::direct,
+                                      Algorithm::doubling,  Algorithm::rabenseifner,
+                                      Algorithm::ring,      Algorithm::hierarchical};
+  const int ranks = 2 + static_cast<int>(seed % 8);
+  return {.ranks = ranks, .algorithm = algorithms[seed / 8 % 6], .hosts = hosts_of_seed(seed, ranks)};
 }
 
 }  // namespace actorflow::test
