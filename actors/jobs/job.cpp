@@ -45,6 +45,12 @@ std::shared_ptr<const InputFiles> Job::find_files(const std::string& pattern) co
   return input;
 }
 
+std::shared_ptr<const CsvFiles> Job::check_headers(std::span<const FileSize> files,
+                                                   const CsvInput& options) const {
+  if (state_->lists_parameters()) return std::make_shared<const CsvFiles>();
+  return match_headers(state_->storage(), files, options);
+}
+
 std::shared_ptr<const ParquetTable> Job::check_columns(std::span<const FileSize> files,
                                                        std::vector<std::string> names,
                                                        std::vector<ParquetField> fields) const {

@@ -37,11 +37,6 @@ namespace actorflow {
 
 class Runtime;
 
-struct CsvInput {
-  char delimiter = ',';
-  bool header = false;  // the first line of each file has the names of the columns
-};
-
 // Counts what functions of a job see; attempts of parts that do not count are not counted. May be copied
 // into them.
 class Counter {
@@ -86,13 +81,16 @@ class Job {
   auto read_named_text(const std::string& pattern, Where where = Where::current()) const {
     return files(pattern, NamedTextFormat(), "read_named_text", where);
   }
-  // Rows: the columns are the fields of T.
+  // Rows: the columns are the fields of T. A row is a line: a line break within quotes is refused. With
+  // a header all files are looked at now (csv_input.h).
   template <class T>
-  auto read_csv(const std::string& pattern, CsvInput options = {},
+  auto read_csv(const std::string& pattern, const CsvInput& options = {},
                 Where where = Where::current()) const {
-    return files(pattern,
-                 CsvFormat<T>{options.delimiter, options.header, make_operator<T>("read_csv", where)},
-                 "read_csv", where);
+    using Pipe = FilePipe<CsvFormat<T>>;
+    const auto op = make_operator<T>("read_csv", where);
+    const auto input = find_files(pattern);
+    auto headers = check_headers(input->files, options);
+    return Collection<Pipe>(state_, Pipe{input, {options.delimiter, std::move(headers), op}, op});
   }
   // Structs of one size as they lie in memory.
   template <class T>
@@ -161,6 +159,8 @@ class Job {
                                          make_operator<typename Format::Record>(kind, where)});
   }
   std::shared_ptr<const InputFiles> find_files(const std::string& pattern) const;
+  std::shared_ptr<const CsvFiles> check_headers(std::span<const FileSize> files,
+                                                const CsvInput& options) const;
   std::shared_ptr<const ParquetTable> check_columns(std::span<const FileSize> files,
                                                     std::vector<std::string> names,
                                                     std::vector<ParquetField> fields) const;

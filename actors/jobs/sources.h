@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "actors/input/file_source.h"
+#include "actors/jobs/csv_input.h"
 #include "actors/jobs/input_files.h"
 #include "actors/jobs/parquet/parquet_format.h"
 #include "actors/jobs/pipes.h"
@@ -106,19 +107,24 @@ template <class T>
 struct CsvFormat {
   using Record = T;
   char delimiter = ',';
-  bool header = false;  // the first line of each file has the names of the columns
+  std::shared_ptr<const CsvFiles> headers;  // empty: there are none
   OperatorRef op;
 
   template <class Next>
   void read(const OpenSplit& from, Next& next) const {
     CsvSplitter splitter(delimiter);
-    bool is_header = header && from.split.begin == 0;
+    const bool has_header = !headers->empty();
+    const CsvFile file = has_header ? (*headers)[from.split.file] : CsvFile();
+    std::vector<std::string_view> chosen;
+    bool is_first = from.split.begin == 0;
     auto parsed = [&](std::string_view line) {
-      if (is_header || line.empty()) {
-        is_header = false;
-        return;
+      if (std::exchange(is_first, false)) {
+        if (has_header) return;
+        line = without_byte_order_mark(line);
       }
-      next(call_user(*op, [&] { return parse_csv<T>(splitter.split(line)); }));
+      if (line.empty()) return;
+      next(call_user(*op,
+                     [&] { return parse_csv<T>(choose_columns(file, splitter.split(line), chosen)); }));
     };
     TextFormat().read(from, parsed);
   }

@@ -33,6 +33,43 @@ BOOST_AUTO_TEST_CASE(rows_of_csv_are_records_and_records_rows) {
              "Smith, Jane;1.5\nBob;2\n");
 }
 
+BOOST_AUTO_TEST_CASE(columns_of_csv_are_found_by_their_names) {
+  const test::Folder folder;
+  struct Click {
+    std::string user;
+    int time;
+  };
+  test::write_file(folder.file("in/1.csv"), "user,time,url\na,1,/x\n");
+  test::write_file(folder.file("in/2.csv"), "\xEF\xBB\xBFurl,\"time\",user\r\n/y,2,b\r\n");
+  test::write_file(folder.file("in/3.csv"), "");
+  Job job(small_parts());
+  const auto clicks =
+      job.read_csv<Click>(folder.file("in"), {.header = true, .columns = {"user", "time"}}).collect();
+  BOOST_TEST_REQUIRE(clicks.size() == 2u);
+  BOOST_TEST((clicks[0].user == "a" && clicks[0].time == 1));
+  BOOST_TEST((clicks[1].user == "b" && clicks[1].time == 2));
+  const auto refused = [&](const CsvInput& input, const std::string& text) {
+    BOOST_CHECK_EXCEPTION(job.read_csv<Click>(folder.file("in"), input), Error, test::says(text));
+  };
+  refused({.header = true}, "/2.csv' has 'url,time,user'");
+  refused({.header = true, .columns = {"user", "tmie"}}, "has no column 'tmie'");
+  refused({.columns = {"user"}}, "set CsvInput::header");
+  test::write_file(folder.file("short.csv"), "user,time,url\na,1\n");
+  const auto rows =
+      job.read_csv<Click>(folder.file("short.csv"), {.header = true, .columns = {"user", "time"}});
+  BOOST_CHECK_EXCEPTION(rows.collect(), Error,
+                        test::says("a row of 3 columns, as the header has, got 2"));
+}
+
+BOOST_AUTO_TEST_CASE(a_byte_order_mark_is_no_part_of_a_key) {
+  const test::Folder folder;
+  test::write_file(folder.file("in.csv"), "\xEF\xBB\xBFg1,5\ng1,6\n");
+  Job job(small_parts());
+  const auto rows = job.read_csv<std::pair<std::string, int>>(folder.file("in.csv")).collect();
+  BOOST_TEST_REQUIRE(rows.size() == 2u);
+  BOOST_TEST(rows[0].first == rows[1].first);
+}
+
 BOOST_AUTO_TEST_CASE(compressed_files_arrays_and_tfrecords_are_read) {
   const test::Folder folder;
   const auto compress = [&](const std::string& name, const std::string& text) {
