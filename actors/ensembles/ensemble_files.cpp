@@ -5,6 +5,7 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/ensembles/saved_members.h"
+#include "actors/runtime/expect_path.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -110,6 +111,7 @@ std::map<std::string, Tensor> load_vote(Storage& storage, const std::string& fol
 }  // namespace
 
 void Ensemble::save(const std::string& folder) const {
+  expect_path("Ensemble::save", folder);
   state_->expect_trained();
   Storage& storage = posix_storage();
   const KeepOptions newest{.max_to_keep = 1};
@@ -119,6 +121,7 @@ void Ensemble::save(const std::string& folder) const {
 }
 
 std::vector<std::string> Ensemble::load(const std::string& folder, DamagedMembers what) {
+  expect_path("Ensemble::load", folder);
   Storage& storage = posix_storage();
   const auto saved = load_vote(storage, folder);
   expect_same(folder, saved, *state_);
