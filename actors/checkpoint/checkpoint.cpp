@@ -9,6 +9,7 @@
 #include "actors/checkpoint/files/safetensors.h"
 #include "actors/checkpoint/folder.h"
 #include "actors/checkpoint/folder_epoch.h"
+#include "actors/runtime/expect_path.h"
 #include "dataflow/values/error.h"
 #include "schema/checksum.h"
 
@@ -54,7 +55,7 @@ std::optional<Checkpoint> load_latest_checkpoint(Storage& storage, const std::st
 
 std::string save_checkpoint(Storage& storage, const std::string& folder, const Checkpoint& checkpoint,
                             const KeepOptions& keep, std::int64_t epoch) {
-  check_folder_epoch(storage, folder, epoch);
+  check_folder_epoch(storage, expect_path("save_checkpoint", folder), epoch);
   const std::int64_t step = checkpoint.global_step;
   std::vector<SavedTensor> tensors;
   for (const auto& [name, tensor] : checkpoint.tensors)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "actors/checkpoint/damage.h"
+#include "actors/runtime/expect_path.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -291,7 +292,7 @@ std::string commit_checkpoint(Storage& storage, const std::string& folder, const
 }
 
 std::vector<std::string> list_checkpoints(Storage& storage, const std::string& folder) {
-  const auto saved = saved_among(storage.list(folder));
+  const auto saved = saved_among(storage.list(expect_path("list_checkpoints", folder)));
   const auto overruled = overruled_steps(saved);
   std::vector<std::string> paths;
   for (const bool last_resort : {false, true})
@@ -308,6 +309,7 @@ std::optional<std::string> latest_checkpoint(Storage& storage, const std::string
 }
 
 Manifest read_manifest(Storage& storage, const std::string& path) {
+  expect_path("read_manifest", path);
   try {
     return decode_manifest(storage.read(path));
   } catch (const Error& error) {

@@ -10,7 +10,9 @@
 #include "actors/checkpoint/files/reader.h"
 #include "actors/checkpoint/folder.h"
 #include "actors/checkpoint/folder_epoch.h"
+#include "actors/checkpoint/newest_whole.h"
 #include "actors/checkpoint/one_step.h"
+#include "actors/runtime/expect_path.h"
 #include "dataflow/cluster/device_name.h"
 #include "dataflow/ops/sliced_ops.h"
 #include "dataflow/ops/training_ops.h"
@@ -68,19 +70,6 @@ void expect_distinct(const std::vector<Variable>& variables, const SaverOptions&
 }
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
-
-// The first that has not been tried.
-std::optional<std::string> newest_of(const std::vector<std::string>& paths,
-                                     const std::set<std::string>& tried) {
-  const auto found =
-      std::ranges::find_if(paths, [&](const auto& path) { return !tried.contains(path); });
-  return found == paths.end() ? std::nullopt : std::optional(*found);
-}
-
-// An older checkpoint may do where these bytes are not to be had.
-bool is_damage(Code code) {
-  return code == Code::data_loss || code == Code::not_found || code == Code::disk_error;
-}
 
 // A file that its task has written must be there for us too.
 void expect_file(Storage& storage, const std::string& folder, const Manifest::File& file) {
@@ -177,7 +166,7 @@ void Saver::add_release(Graph& graph) {
 
 SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::string& folder,
                             const KeepOptions& keep) const {
-  const auto names = storage.list(folder);
+  const auto names = storage.list(expect_path("Saver::save", folder));
   check_folder_epoch(storage, folder, session.fencing_epoch(), names);
   remove_leftovers(storage, folder, names, session.fencing_epoch());
   const Snapshot kept = keep_one_step(session, folder);
@@ -273,21 +262,9 @@ std::vector<Manifest> Saver::write_parts(Session& session, const std::string& fo
 
 std::optional<std::int64_t> Saver::restore(Session& session, Storage& storage, const std::string& folder,
                                            bool strict) const {
-  std::set<std::string> tried;
-  std::optional<Error> newest_failure;
-  while (const auto path = newest_of(list_checkpoints(storage, folder), tried)) try {
-      tried.insert(*path);
-      const auto step = restore_from(session, storage, *path);
-      if (newest_failure) spdlog::warn("fell back to {}, the newest checkpoint that is whole", *path);
-      return step;
-    } catch (const Error& error) {
-      if (!storage.exists(*path)) continue;  // A newer one has taken its place.
-      if (strict || !is_damage(error.code())) throw;
-      spdlog::error("a checkpoint cannot be restored: {}", error.what());
-      if (!newest_failure) newest_failure = error;
-    }
-  if (newest_failure) throw Error(*newest_failure);
-  return std::nullopt;
+  return restore_newest_whole(storage, folder, strict, [&](const std::string& manifest_path) {
+    return restore_from(session, storage, manifest_path);
+  });
 }
 
 std::int64_t Saver::restore_from(Session& session, Storage& storage,

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "actors/checkpoint/number_file.h"
+#include "actors/runtime/expect_path.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -37,7 +38,7 @@ std::int64_t place_of(const std::string& line, Storage& storage, const std::stri
 // lock. It begins with the end of the line before, which a crash may have left without one.
 std::uint32_t take_start_number(Storage& storage, const std::string& folder, const TaskName& task,
                                 Random& random) {
-  const std::string starts = folder + "/starts";
+  const std::string starts = expect_path("take_start_number", folder) + "/starts";
   const std::string path = fmt::format("{}/{}-{}", starts, task.job, task.index);
   const std::string line = fmt::format("start {:016x}", random.next());
   const std::string entry = "\n" + line + "\n";

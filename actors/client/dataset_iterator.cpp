@@ -4,6 +4,7 @@
 
 #include <caf/send.hpp>
 #include <chrono>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,7 +29,9 @@ struct DatasetIterator::Impl {
   Impl(std::shared_ptr<Runtime> runs_on, const Dataset& dataset, const std::optional<TaskName>& task)
       : runtime(std::move(runs_on)),
         who(task ? task->to_string() : "an iterator"),
-        actor(spawn_input(dataset, *runtime, task)) {}
+        asks_ahead(dataset.prefetched() > 0),
+        actor(spawn_input(asks_ahead ? dataset.prefetch(dataset.prefetched() - 1) : dataset, *runtime,
+                          task)) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
@@ -48,9 +51,28 @@ struct DatasetIterator::Impl {
         who, position, waited.count());
   }
 
+  void ask() {
+    asked.emplace([this](std::function<void(Answer)> reply) {
+      caf::anon_send(actor, NextElement{[reply = std::move(reply)](Status status, Tuple element) {
+                       reply({std::move(status), std::move(element)});
+                     }});
+    });
+  }
+
+  void ask_ahead() {
+    try {
+      ask();
+    } catch (const std::bad_alloc&) {  // the next call asks
+    }
+  }
+
   std::shared_ptr<Runtime> runtime;
   std::string who;
+  // Of the elements that are computed before they are requested one is asked for at once: the program
+  // finds its answer, and need not wait for an actor between two steps.
+  bool asks_ahead;
   caf::actor actor;
+  std::optional<PendingAnswer<Answer>> asked;
   std::int64_t position = 0;  // of the next element
 };
 
@@ -66,20 +88,19 @@ DatasetIterator& DatasetIterator::operator=(DatasetIterator&&) noexcept = defaul
 DatasetIterator::~DatasetIterator() = default;
 
 Tuple DatasetIterator::next() {
-  const auto ask_actor = [this](std::function<void(Answer)> reply) {
-    caf::anon_send(impl_->actor, NextElement{[reply = std::move(reply)](Status status, Tuple element) {
-                     reply({std::move(status), std::move(element)});
-                   }});
-  };
-  auto answer = ask<Answer>(*impl_->runtime, ask_actor,
-                            [this](std::chrono::seconds waited) { impl_->report(waited); });
+  if (!impl_->asked) impl_->ask();
+  auto answer = impl_->asked->wait(*impl_->runtime,
+                                   [this](std::chrono::seconds waited) { impl_->report(waited); });
+  impl_->asked.reset();
   if (!answer) throw Error(Code::cancelled, "the dataset's iterator has ended");
   throw_if_error(answer->status);
   ++impl_->position;
+  if (impl_->asks_ahead) impl_->ask_ahead();
   return std::move(answer->element);
 }
 
 void DatasetIterator::skip_to(std::int64_t position) {
+  impl_->asked.reset();
   actorflow::skip_to(impl_->actor, position, *impl_->runtime);
   impl_->position = position;
 }

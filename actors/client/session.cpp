@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/client/session_impl.h"
+#include "actors/runtime/expect_path.h"
 #include "actors/runtime/storage.h"
 #include "dataflow/transform/place.h"
 
@@ -122,7 +123,8 @@ void Session::reset(const std::string& target, const std::vector<std::string>& c
 
 void write_chrome_trace(const StepTrace& trace, const std::string& path) {
   const std::string text = to_chrome_trace(trace);
-  posix_storage().write_atomically(path, std::as_bytes(std::span(text)));
+  posix_storage().write_atomically(expect_path("write_chrome_trace", path),
+                                   std::as_bytes(std::span(text)));
 }
 
 }  // namespace actorflow

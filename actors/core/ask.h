@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "actors/runtime/runtime.h"
+#include "actors/runtime/thread_unit.h"
 
 namespace actorflow {
 
@@ -36,19 +37,50 @@ std::optional<Answer> ask(Runtime& runtime,
   return answer;
 }
 
-// The same for what may take long: `report` is called with the time since the question, after 2 s and
-// then every 10 s.
+// A question whose answer is waited for later. For one thread, but for the function that answers.
 template <class Answer>
-std::optional<Answer> ask(Runtime& runtime,
-                          const std::function<void(std::function<void(Answer)>)>& ask_with,
-                          const std::function<void(std::chrono::seconds)>& report) {
-  using namespace std::chrono_literals;
+class PendingAnswer {
+ public:
+  // Asks: calls `ask_with` as ask() does. Never within an actor.
+  explicit PendingAnswer(const std::function<void(std::function<void(Answer)>)>& ask_with) {
+    const SystemVisit visit;
+    auto question = std::make_shared<Question>(asked_);
+    ask_with([question](Answer value) { question->asked->answer = std::move(value); });
+  }
+
+  // Waits until the function was called and its last copy is destroyed. `report` is called with the time
+  // waited, after 2 s and then every 10 s. Returns nothing if the function was destroyed uncalled,
+  // because the actor has ended. Once, or again where it has thrown.
+  std::optional<Answer> wait(Runtime& runtime, const std::function<void(std::chrono::seconds)>& report) {
+    using namespace std::chrono_literals;
+    if (asked_->is_over()) return std::move(asked_->answer);
+    const auto meet = [this](Waker& waker) { asked_->meet(waker); };
+    const auto leave = [this](Waker&) { asked_->leave(); };
+    const auto began = runtime.clock().now();
+    auto end = began + 2s;
+    try {
+      while (!runtime.wait_until(end, meet, leave)) {
+        report(std::chrono::duration_cast<std::chrono::seconds>(runtime.clock().now() - began));
+        end += 10s;
+      }
+    } catch (...) {
+      asked_->leave();
+      throw;
+    }
+    return std::move(asked_->answer);
+  }
+
+ private:
   struct Asked {
     std::mutex mutex;
     std::optional<Answer> answer;
     bool over = false;
     Waker* client = nullptr;  // null: not now
 
+    bool is_over() {
+      const std::lock_guard lock(mutex);
+      return over;
+    }
     void meet(Waker& waker) {
       const std::lock_guard lock(mutex);
       over ? waker.wake() : void(client = &waker);
@@ -70,26 +102,8 @@ std::optional<Answer> ask(Runtime& runtime,
 
     std::shared_ptr<Asked> asked;
   };
-  const auto asked = std::make_shared<Asked>();
-  const auto began = runtime.clock().now();
-  auto end = began + 2s;
-  bool is_asked = false;
-  const auto begin = [&](Waker& waker) {
-    asked->meet(waker);
-    if (std::exchange(is_asked, true)) return;
-    auto question = std::make_shared<Question>(asked);
-    ask_with([question](Answer value) { question->asked->answer = std::move(value); });
-  };
-  try {
-    while (!runtime.wait_until(end, begin, [&](Waker&) { asked->leave(); })) {
-      report(std::chrono::duration_cast<std::chrono::seconds>(runtime.clock().now() - began));
-      end += 10s;
-    }
-  } catch (...) {
-    asked->leave();
-    throw;
-  }
-  return std::move(asked->answer);
-}
+
+  std::shared_ptr<Asked> asked_ = std::make_shared<Asked>();
+};
 
 }  // namespace actorflow

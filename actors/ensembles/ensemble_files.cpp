@@ -5,6 +5,7 @@
 
 #include "actors/checkpoint/folder.h"
 #include "actors/ensembles/saved_members.h"
+#include "actors/runtime/expect_path.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -120,6 +121,7 @@ Checkpoint load_vote(Storage& storage, const std::string& folder) {
 }  // namespace
 
 void Ensemble::save(const std::string& folder) const {
+  expect_path("Ensemble::save", folder);
   state_->expect_trained();
   Storage& storage = posix_storage();
   const std::int64_t number = next_save(storage, folder, state_->options.members);
@@ -134,6 +136,7 @@ void Ensemble::save(const std::string& folder) const {
 }
 
 std::vector<std::string> Ensemble::load(const std::string& folder, DamagedMembers what) {
+  expect_path("Ensemble::load", folder);
   Storage& storage = posix_storage();
   const Checkpoint vote = load_vote(storage, folder);
   const auto& saved = vote.tensors;

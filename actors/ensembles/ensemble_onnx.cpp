@@ -8,6 +8,7 @@
 #include "actors/export/onnx_export.h"
 #include "actors/layers/checks.h"
 #include "actors/layers/network_builder.h"
+#include "actors/runtime/expect_path.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 #include "kernels/ops/arrays.h"
@@ -134,6 +135,7 @@ std::map<std::string, Output> answers(MembersGraph& all, const EnsembleState& st
 }  // namespace
 
 void Ensemble::export_onnx(const std::string& folder) const {
+  expect_path("Ensemble::export_onnx", folder);
   state_->expect_trained();
   MembersGraph all;
   add_members(all, *state_);

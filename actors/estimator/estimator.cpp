@@ -13,6 +13,7 @@
 #include "actors/models/data/batches.h"
 #include "actors/models/model_graph.h"
 #include "actors/monitored/training_end.h"
+#include "actors/runtime/expect_path.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -77,6 +78,7 @@ Predictions Estimator::predict(const InputFn& input_fn) const {
 }
 
 void Estimator::export_onnx(const std::string& folder, const InputFn& input_fn) const {
+  expect_path("Estimator::export_onnx", folder);
   expect_trained(config_);
   const EstimatorModel made(model_fn_, config_);
   const auto types = types_of_example(made.unlabelled(input_fn()), runtime_of(config_));

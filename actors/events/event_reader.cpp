@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "actors/runtime/expect_path.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -15,7 +16,7 @@ constexpr std::string_view mark = "tfevents";
 }  // namespace
 
 EventReader::EventReader(Storage& storage, std::string folder)
-    : storage_(storage), folder_(std::move(folder)) {}
+    : storage_(storage), folder_(expect_path("EventReader", std::move(folder))) {}
 
 std::vector<Event> EventReader::poll() {
   for (const auto& name : storage_.list(folder_))

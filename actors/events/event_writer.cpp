@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "actors/runtime/expect_path.h"
 #include "dataflow/values/error.h"
 #include "schema/tfrecord.h"
 
@@ -18,7 +19,9 @@ std::string host_name() {
 }
 
 EventWriter::EventWriter(Storage& storage, std::string folder, EventWriterOptions options)
-    : storage_(storage), folder_(std::move(folder)), options_(std::move(options)) {
+    : storage_(storage),
+      folder_(expect_path("EventWriter", std::move(folder))),
+      options_(std::move(options)) {
   if (!options_.now_s) options_.now_s = [&storage] { return storage.wall_time_s(); };
 }
 

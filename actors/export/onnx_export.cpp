@@ -7,6 +7,7 @@
 #include <set>
 
 #include "actors/export/onnx_model.h"
+#include "actors/runtime/expect_path.h"
 #include "dataflow/graph/state_ops.h"
 #include "dataflow/values/error.h"
 #include "schema/checksum.h"
@@ -110,6 +111,7 @@ std::vector<std::string> exported_variables(const Signatures& signatures) {
 
 void export_onnx(Storage& storage, const std::string& folder, const Signatures& signatures,
                  const std::map<std::string, Tensor>& values, const OnnxExportOptions& options) {
+  expect_path("export_onnx", folder);
   check_names(signatures);
   std::map<std::string, ModelSignature> described;
   for (const auto& [name, signature] : signatures) {

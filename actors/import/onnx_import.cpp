@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/import/imported_node.h"
+#include "actors/runtime/expect_path.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -209,7 +210,7 @@ class FilesBeside final : public OnnxWeights {
 
 Signature import_onnx(Storage& storage, const std::string& file, Graph& graph,
                       const std::map<std::string, Output>& inputs) {
-  const auto bytes = storage.read(file);
+  const auto bytes = storage.read(expect_path("import_onnx", file));
   try {
     FilesBeside weights(storage, file);
     const OnnxModel model = decode_onnx(bytes, weights);

@@ -15,6 +15,7 @@
 #include "actors/models/model_engine.h"
 #include "actors/models/predicting.h"
 #include "actors/models/saved_weights.h"
+#include "actors/runtime/expect_path.h"
 #include "actors/runtime/runtime.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "dataflow/values/error.h"
@@ -44,7 +45,7 @@ History Model::fit(const TrainingData& data, const FitOptions& options) {
 }
 
 Logs Model::evaluate(const TrainingData& data, const EvaluateOptions& options) {
-  engine_->build_testing(types_of_example(data.elements(), engine_->runtime));
+  engine_->build_testing(types_of_example(data.elements(), engine_->threads()));
   return actorflow::evaluate(*engine_, data, options);
 }
 
@@ -118,11 +119,13 @@ std::vector<std::string> Model::layer_names() const {
 }
 
 void Model::save(const std::string& folder, const KeepOptions& keep) {
+  expect_path("Model::save", folder);
   build();
   engine_->session().save(folder, engine_->progress, keep);
 }
 
 void Model::load(const std::string& folder) {
+  expect_path("Model::load", folder);
   build();
   ModelSession& model = engine_->session();
   if (has_weights_alone(model, folder))
@@ -137,11 +140,13 @@ void Model::load(const std::string& folder) {
 }
 
 void Model::save_weights(const std::string& folder, const KeepOptions& keep) {
+  expect_path("Model::save_weights", folder);
   build();
   actorflow::save_weights(engine_->session(), folder, keep);
 }
 
 void Model::load_weights(const std::string& folder) {
+  expect_path("Model::load_weights", folder);
   build();
   actorflow::load_weights(engine_->session(), folder);
 }
@@ -149,6 +154,7 @@ void Model::load_weights(const std::string& folder) {
 FitProgress Model::progress() const { return engine_->progress; }
 
 void Model::export_onnx(const std::string& folder) {
+  expect_path("Model::export_onnx", folder);
   build();
   const ModelGraph& graph = engine_->session().nodes();
   Signature signature;

@@ -59,6 +59,8 @@ struct ModelEngine {
   // The session of the cluster that trains now, else that of this process. Throws failed_precondition if
   // the model was not built.
   ModelSession& session() const;
+  // The runtime whose threads read data; null: threads of their own.
+  std::shared_ptr<Runtime> threads() const { return local ? local->server.runtime() : runtime; }
   // Takes over the weights that a cluster has trained and, if it is known, what a later fit() needs.
   void adopt(const std::vector<TensorType>& inputs, std::map<std::string, Tensor> weights,
              std::optional<TrainedState> state);

@@ -1,22 +1,21 @@
 #include "actors/models/saved_weights.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
 
+#include "actors/checkpoint/newest_whole.h"
 #include "actors/monitored/storage_error.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
 
-// The checkpoint may have more: slots, and how far training was.
-void set_weights_of(ModelSession& model, const std::string& manifest_path) {
+// The checkpoint may have more: slots, and how far training was. Returns its step.
+std::int64_t set_weights_of(ModelSession& model, const std::string& manifest_path) {
   Checkpoint saved = load_checkpoint(model.storage(), manifest_path);
   std::map<std::string, Tensor> weights;
   for (const Variable& variable : model.nodes().variables.all())
@@ -28,22 +27,7 @@ void set_weights_of(ModelSession& model, const std::string& manifest_path) {
     if (error.code() != Code::invalid_argument) throw;
     throw Error(Code::failed_precondition, fmt::format("{}: {}", manifest_path, error.what()));
   }
-}
-
-// Whether there was a checkpoint. `strict`: a damaged one is not passed over.
-bool restore(ModelSession& model, const std::string& folder, bool strict) {
-  std::optional<Error> newest_failure;
-  for (const std::string& path : list_checkpoints(model.storage(), folder)) try {
-      set_weights_of(model, path);
-      return true;
-    } catch (const Error& error) {
-      if (!model.storage().exists(path)) continue;  // a newer one has taken its place
-      if (strict || !(is_of_storage(error.code()) || error.code() == Code::data_loss)) throw;
-      spdlog::error("weights cannot be loaded: {}", error.what());
-      if (!newest_failure) newest_failure = error;
-    }
-  if (newest_failure) throw Error(*newest_failure);
-  return false;
+  return saved.global_step;
 }
 
 }  // namespace
@@ -58,8 +42,10 @@ void save_weights(ModelSession& model, const std::string& folder, const KeepOpti
 }
 
 void load_weights(ModelSession& model, const std::string& folder) {
-  const bool found = restore_newest(model.runtime(), folder,
-                                    [&](bool strict) { return restore(model, folder, strict); });
+  const auto found = restore_newest(model.runtime(), folder, [&](bool strict) {
+    return restore_newest_whole(model.storage(), folder, strict,
+                                [&](const std::string& path) { return set_weights_of(model, path); });
+  });
   if (!found) throw Error(Code::not_found, fmt::format("no weights of a model in {}", folder));
 }
 

@@ -18,6 +18,7 @@
 #include "actors/monitored/training_end.h"
 #include "actors/runtime/runtime.h"
 #include "actors/strategies/elastic_replica.h"
+#include "actors/strategies/meeting.h"
 #include "actors/strategies/program_hook.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "dataflow/train/replicated_state.h"
@@ -39,6 +40,7 @@ class Replica {
   MonitoredOptions monitored();
   ReplicaSettings settings() const;
   ReplicaEnd run_session();
+  void blame_settings(const Error& error);
   void greet_chief(MonitoredSession& session);
   void train(MonitoredSession& session);
   void step(StepContext& context);
@@ -84,7 +86,10 @@ class Replica {
   bool ended_early_ = false;
   std::optional<ElasticReplica> elastic_;
   bool world_over_ = false;
+  bool trains_ = false;  // has made a step
 };
+
+bool is_loss(Code code) { return is_derived(code) || code == Code::unavailable; }
 
 Replica::Replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
                  const std::atomic<bool>& interrupted, ElasticTask* elastic)
@@ -177,14 +182,23 @@ ReplicaSettings Replica::settings() const {
 }
 
 ReplicaEnd Replica::run() {
-  if (task_.is_chief()) publish_settings(server_, settings());
+  publish_settings(server_, settings());
+  // Whoever comes to the next world of an elastic job must not end it.
+  if (elastic_) note_training(server_);
   try {
     return run_session();
-  } catch (const Error&) {
-    // What the chief has set otherwise may be the cause, which the error does not know.
-    if (!task_.is_chief()) expect_settings_of(server_, task_.chief(), settings());
+  } catch (const Error& error) {
+    blame_settings(error);
     throw;
   }
+}
+
+// What tasks have set otherwise may be the cause, which the error does not know. Throws it then.
+void Replica::blame_settings(const Error& error) {
+  if (!task_.is_chief()) return expect_settings_of(server_, task_.chief(), settings());
+  if (is_loss(error.code()) || !server_.failure().ok()) return;
+  expect_same_settings(server_, task_.replicas, settings());
+  throw_if_failed(server_);  // who was refused has told it before it left
 }
 
 ReplicaEnd Replica::run_session() {
@@ -241,6 +255,7 @@ void Replica::step(StepContext& context) {
 void Replica::make_step(StepContext& context) {
   const auto results =
       context.run(fetches_, {}, agrees_after(next_step_ + 1) ? agreeing_ : nodes_.targets);
+  if (!std::exchange(trains_, true) && task_.is_chief() && !elastic_) note_training(server_);
   const auto step = results[0].scalar<std::int64_t>();
   // A replica that was behind, so that its gradient did not count, goes on with the others.
   if (++next_step_ != step && is_lockstep()) begin(context.session(), step);
@@ -318,8 +333,6 @@ void Replica::wait_for_others() {
   for (const auto& missing : server_.wait_until_done(others, options_.connect_timeout_ms))
     spdlog::warn("{} has not finished its part; leaving without it", missing.to_string());
 }
-
-bool is_loss(Code code) { return is_derived(code) || code == Code::unavailable; }
 
 // A chief that is started again after the loss of a task finds the others waiting for it; any other
 // failure is the end of the job.

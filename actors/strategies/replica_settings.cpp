@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <variant>
 
 #include "actors/named/actor_ref.h"
 #include "actors/named/named_actor.h"
+#include "actors/strategies/meeting.h"
 #include "dataflow/values/error.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 namespace {
@@ -22,7 +26,9 @@ constexpr const char* actor_name = "replica settings";
 struct AskSettings {};
 struct SettingsAre {
   std::vector<std::string> names, values;
+  bool trains = false;
 };
+struct NoteTraining {};  // the actor's own task has made a step
 
 class SettingsActor final : public NamedActor {
  public:
@@ -32,26 +38,54 @@ class SettingsActor final : public NamedActor {
       answer_.values.push_back(value);
     }
     on([this](const AskSettings&) { return answer_; });
+    on([this](const NoteTraining&) { answer_.trains = true; });
   }
 
  private:
   SettingsAre answer_;
 };
 
+// Nothing if the task does not answer now.
+using SettingsAnswer = std::optional<ActorAnswer<SettingsAre>>;
+SettingsAnswer ask_settings(Server& server, const TaskName& task, std::chrono::seconds timeout = 5s) {
+  try {
+    return server.find(task.to_string(), actor_name).ask<SettingsAre>(AskSettings{}, timeout);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+std::optional<SettingsAre> settings_in(SettingsAnswer answer) {
+  try {
+    return answer ? std::optional(answer->get()) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 std::string differences(const ReplicaSettings& own, const TaskName& self, const SettingsAre& theirs,
-                        const TaskName& chief) {
+                        const TaskName& other) {
   std::string text;
   for (const auto& [name, value] : own) {
     const auto found = std::ranges::find(theirs.names, name);
-    const std::string other =
+    const std::string of_other =
         found == theirs.names.end()
             ? "nothing"
             : theirs.values[static_cast<std::size_t>(found - theirs.names.begin())];
-    if (other != value)
+    if (of_other != value)
       text += fmt::format("\n  {}: {} has {}, {} has {}", name, self.to_string(), value,
-                          chief.to_string(), other);
+                          other.to_string(), of_other);
   }
   return text;
+}
+
+// Ok if the settings are the same.
+Status refusal_of(const ReplicaSettings& own, const TaskName& self, const SettingsAre& theirs,
+                  const TaskName& other) {
+  const std::string text = differences(own, self, theirs, other);
+  if (text.empty()) return {};
+  return {Code::failed_precondition,
+          fmt::format("{} was started with other settings than {}; start all tasks with the same:{}",
+                      self.to_string(), other.to_string(), text)};
 }
 
 std::string describe_all_reduce(const AllReduce& strategy) {
@@ -94,18 +128,38 @@ void publish_settings(Server& server, const ReplicaSettings& settings) {
 }
 
 void expect_settings_of(Server& server, const TaskName& chief, const ReplicaSettings& own) {
-  SettingsAre theirs;
-  try {
-    theirs = server.find(chief.to_string(), actor_name).ask<SettingsAre>(AskSettings{}, 5s).get();
-  } catch (const Error&) {
-    return;
-  }
-  const std::string text = differences(own, server.name(), theirs, chief);
-  if (!text.empty())
-    throw Error(
-        Code::failed_precondition,
-        "this task was started with other settings than the chief; start all tasks with the same:" +
-            text);
+  const auto theirs = settings_in(ask_settings(server, chief));
+  if (!theirs) return;
+  const Status refusal = refusal_of(own, server.name(), *theirs, chief);
+  if (refusal.ok()) return;
+  if (!theirs->trains) server.fail_cluster(refusal);
+  throw Error(refusal);
+}
+
+void note_training(Server& server) {
+  server.find(server.name().to_string(), actor_name).tell(NoteTraining{});
+}
+
+void tell_refusal(Server& server, const TaskName& chief, const Status& why) {
+  const auto theirs = settings_in(ask_settings(server, chief));
+  if (!theirs || !theirs->trains) server.fail_cluster(why);
+}
+
+// Asks all at once, and waits little: some may have gone.
+void expect_same_settings(Server& server, const std::vector<TaskName>& replicas,
+                          const ReplicaSettings& own) {
+  std::vector<std::pair<TaskName, SettingsAnswer>> answers;
+  for (const TaskName& replica : replicas)
+    if (replica != server.name()) answers.emplace_back(replica, ask_settings(server, replica, 2s));
+  for (auto& [replica, answer] : answers)
+    if (const auto theirs = settings_in(std::move(answer)))
+      throw_if_error(refusal_of(own, server.name(), *theirs, replica));
+}
+
+void tell_why_the_chief_failed(Server& server) {
+  if (server.stopping() || !server.failure().ok()) return;
+  const Status why = current_exception_status();
+  server.fail_cluster({why.code, "the chief failed: " + why.message});
 }
 
 }  // namespace actorflow

@@ -20,12 +20,13 @@ std::string describe_optimizers(const OptimizerChoice& choice, const std::vector
 // "synchronous, all gradients", "bounded staleness 2", ...
 std::string describe_strategy(const Strategy& strategy);
 
-// At the chief: tells the settings to whoever asks, while the server is there.
+// At each replica: tells the settings to whoever asks, while the server is there.
 void publish_settings(Server& server, const ReplicaSettings& settings);
 
-// At another replica. Throws failed_precondition if a setting differs from the chief's: with each name,
-// and both tasks and values. Returns without a word if the chief does not answer now: a later session
-// asks again.
+// At another replica than the chief. Throws failed_precondition if a setting differs from the chief's:
+// with each name, and both tasks and values. If the chief has made no step by then, all other tasks fail
+// for the same reason. Returns without a word if the chief does not answer now: a later session asks
+// again.
 void expect_settings_of(Server& server, const TaskName& chief, const ReplicaSettings& own);
 
 }  // namespace actorflow

@@ -14,6 +14,7 @@
 #include "actors/named/actor_ref.h"
 #include "actors/named/named_actor.h"
 #include "actors/runtime/runtime.h"
+#include "actors/strategies/meeting.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -26,22 +27,29 @@ constexpr const char* size_actor = "size of the data";
 struct AskDataSize {};
 struct DataSizeIs {
   std::int64_t steps = 0, examples = 0;
+  bool own = false;  // else all replicas have the same data
 };
 
 class DataSizeActor final : public NamedActor {
  public:
-  explicit DataSizeActor(DataSize own) {
-    on([own](const AskDataSize&) { return DataSizeIs{own.steps, own.examples}; });
+  explicit DataSizeActor(const DataSizeIs& size) {
+    on([size](const AskDataSize&) { return size; });
   }
 };
+
+void answer_with(Server& server, const DataSizeIs& size) {
+  server.spawn(size_actor, [size] { return std::make_unique<DataSizeActor>(size); });
+}
 
 std::string epoch_file(const std::string& folder) { return folder + "/steps-of-epoch"; }
 
 // The exchange of one replica.
 class Exchange {
  public:
-  Exchange(Server& server, DataSize own, const ReplicaOptions& options, int epochs)
+  Exchange(Server& server, const TaskName& chief, DataSize own, const ReplicaOptions& options,
+           int epochs)
       : server_(server),
+        chief_(chief),
         own_(own),
         options_(options),
         epochs_(epochs),
@@ -55,9 +63,11 @@ class Exchange {
   std::optional<DataSize> ask(const TaskName& replica) const;
 
  private:
+  std::optional<DataSizeIs> answer_of(const TaskName& replica) const;
   Storage& storage() const { return server_.runtime()->storage(); }
 
   Server& server_;
+  const TaskName chief_;
   const DataSize own_;
   const ReplicaOptions& options_;
   const int epochs_;
@@ -88,16 +98,29 @@ void Exchange::write_steps(std::int64_t steps_of_epoch) const {
   }
 }
 
-// One that is lost while it is asked may come back in time.
 std::optional<DataSize> Exchange::ask(const TaskName& replica) const {
+  const auto size = answer_of(replica);
+  if (!size) return std::nullopt;
+  if (size->own) return DataSize{size->steps, size->examples};
+  const Status refusal{
+      Code::failed_precondition,
+      fmt::format("{} was started with other settings than {}; start all tasks with the same:\n  "
+                  "auto_shard_policy: {} has off, {} has data",
+                  server_.name().to_string(), replica.to_string(), server_.name().to_string(),
+                  replica.to_string())};
+  tell_refusal(server_, chief_, refusal);
+  throw Error(refusal);
+}
+
+// One that is lost while it is asked may come back in time.
+std::optional<DataSizeIs> Exchange::answer_of(const TaskName& replica) const {
   Clock& clock = server_.runtime()->clock();
   const auto end = clock.now() + std::chrono::milliseconds(options_.connect_timeout_ms);
   const ActorRef other = server_.find(replica.to_string(), size_actor);
   while (true) {
     try {
       other.wait_until_there(1s);
-      const auto size = other.ask<DataSizeIs>(AskDataSize{}, 5s).get();
-      return DataSize{size.steps, size.examples};
+      return other.ask<DataSizeIs>(AskDataSize{}, 5s).get();
     } catch (const Error& error) {
       throw_if_error(server_.failure());
       if (size_at_end()) return std::nullopt;
@@ -133,11 +156,13 @@ std::string SizesOfReplicas::describe() const {
   return text;
 }
 
+void announce_shared_data(Server& server) { answer_with(server, {}); }
+
 SizesOfReplicas exchange_sizes(Server& server, const std::vector<TaskName>& replicas, DataSize own,
                                const ReplicaOptions& options, int epochs) {
-  const Exchange exchange(server, own, options, epochs);
+  const Exchange exchange(server, replicas.front(), own, options, epochs);
   if (const auto known = exchange.size_at_end()) return SizesOfReplicas({*known});
-  server.spawn(size_actor, [own] { return std::make_unique<DataSizeActor>(own); });
+  answer_with(server, {own.steps, own.examples, true});
   std::vector<DataSize> all;
   for (const TaskName& replica : replicas) {
     const auto size = replica == server.name() ? std::optional(own) : exchange.ask(replica);

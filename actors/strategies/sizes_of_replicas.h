@@ -33,12 +33,16 @@ class SizesOfReplicas {
   std::vector<DataSize> sizes_;
 };
 
+// Where all replicas have the same data: answers those that were started with AutoShardPolicy::off,
+// which are refused then. Once per server.
+void announce_shared_data(Server& server);
+
 // Tells the others what this replica has, and asks each for its own, so that one that is restarted
 // learns it from those that go on. Once per server. Where training of so many epochs is marked as
 // complete (ReplicaOptions::mark_end) the others may have left: the steps of an epoch are then what the
 // chief has written beside the mark. If the job ends well meanwhile, the result is this replica's own
-// size. Throws deadline_exceeded, naming it, if one does not answer within connect_timeout_ms; and the
-// reason if the job fails meanwhile.
+// size. Throws deadline_exceeded, naming it, if one does not answer within connect_timeout_ms;
+// failed_precondition if one has no data of its own; and the reason if the job fails meanwhile.
 SizesOfReplicas exchange_sizes(Server& server, const std::vector<TaskName>& replicas, DataSize own,
                                const ReplicaOptions& options, int epochs);
 

@@ -92,6 +92,12 @@ void print_counts(const char* title, const std::map<std::string, std::uint64_t>&
   fmt::print("  {}: {}\n", title, line.empty() ? "none" : line);
 }
 
+// Some dozens, with names of several words: a line for each.
+void print_points(const std::map<std::string, std::uint64_t>& counts) {
+  fmt::print("  points:{}\n", counts.empty() ? " none" : "");
+  for (const auto& [name, count] : counts) fmt::print("  {:>12}  {}\n", count, name);
+}
+
 void print_summary(const Scenario& scenario, const SeedSummary& sum, double seconds) {
   const double simulated = std::chrono::duration<double>(sum.simulated).count();
   fmt::print(
@@ -100,7 +106,7 @@ void print_summary(const Scenario& scenario, const SeedSummary& sum, double seco
       scenario.name(), sum.seeds, sum.failures.size(), seconds, static_cast<double>(sum.seeds) / seconds,
       simulated / 3600, simulated / seconds, static_cast<double>(sum.messages) / 1e6);
   print_counts("faults", sum.faults);
-  print_counts("points", sum.points);
+  print_points(sum.points);
 }
 
 SimStatistics simulate_seed(const Scenario& scenario, const SimulatedJob& undisturbed, bool twice) {

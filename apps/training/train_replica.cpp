@@ -197,7 +197,10 @@ void ClassifierProgram::finish(Session& session) {
   for (std::size_t i = 0; i < values.size(); ++i) weights[variables[i].name()] = values[i];
   const Tensor staleness = session.run(staleness_);
   if (progress_) spdlog::info("measures the accuracy on the test {}", data_.noun);
-  const Score score = score_on(session, model_, data_.test_batches());
+  const bool with_plots = !options_.plots_folder.empty();
+  Answers answers;
+  const Score score = score_on(session, model_, data_.test_batches(),
+                               with_plots ? kept_in(answers, data_) : SeesLogits{});
   report = {.test_accuracy = score.accuracy,
             .test_loss = score.loss,
             .loss = meter_->loss(),
@@ -211,9 +214,7 @@ void ClassifierProgram::finish(Session& session) {
             .dropped_gradients = dropped_gradients(session, train_, task_.num_replicas()),
             .uneven_updates = uneven_updates(session, train_),
             .weights_hash = hash_of(weights)};
-  if (!options_.plots_folder.empty())
-    save_training_plots(options_.plots_folder, meter_->curve(), data_,
-                        answers_on(session, model_, data_));
+  if (with_plots) save_training_plots(options_.plots_folder, meter_->curve(), data_, answers);
 }
 
 double examples_of_step(const TrainOptions& options, int workers) {

@@ -1,4 +1,6 @@
 // A program with a model as every task of a cluster: `iris` with TF_CONFIG.
+#include <fmt/format.h>
+
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 
@@ -16,12 +18,17 @@ Flags iris_with(Flags flags) {
   return flags;
 }
 
+Flags joined(Flags first, const Flags& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 std::string accuracy_of(Process& process) { return last_line_with(" % of 150 flowers", process); }
 
 // The tasks of a job, which all run `iris`.
 struct ModelCluster : TfConfigCluster {
-  ModelCluster(const Jobs& jobs, std::vector<std::string> flags)
-      : TfConfigCluster(iris_with(std::move(flags)), jobs) {}
+  ModelCluster(const Jobs& jobs, Flags flags, Flags before = {})
+      : TfConfigCluster(joined(std::move(before), iris_with(std::move(flags))), jobs) {}
 
   // The last line of the chief, when all have ended well.
   std::string result(const std::string& chief) {
@@ -108,6 +115,50 @@ BOOST_AUTO_TEST_CASE(workers_with_data_of_their_own_that_are_killed_and_come_bac
   BOOST_TEST(std::stod(learned) > 90, learned);
   for (const int lost : {0, 1, 2})
     BOOST_TEST(with_loss_of("worker", lost, workers, "worker", own_data) == learned);
+}
+
+// It fails each save of a checkpoint, and of the steps of an epoch, within which a worker is lost.
+BOOST_AUTO_TEST_CASE(a_failing_disk_changes_nothing_for_workers_with_data_of_their_own) {
+  const Jobs workers{{"worker", 3}};
+  const Folder folder;
+  const std::string rules = folder.file("rules");
+  write_file(rules, "fsync .safetensors 5\nfsync steps-of-epoch 5\n");  // EIO
+  ModelCluster cluster(workers, joined(own_data, {"--checkpoint_dir=" + folder.file("checkpoints")}),
+                       {"/usr/bin/env", "LD_PRELOAD=" ACTORFLOW_BROKEN_DISK, "BROKEN_DISK=" + rules});
+  cluster.start_all();
+  Process& chief = cluster.process("worker", 0);
+  BOOST_REQUIRE_MESSAGE(chief.prints("a replica that starts when training is complete will wait"),
+                        chief.output());
+  BOOST_REQUIRE_MESSAGE(chief.prints("epoch 10/"), chief.output());
+  cluster.replace("worker", 1);
+  write_file(rules, "");
+  BOOST_TEST(cluster.result("worker") == undisturbed(workers, "worker", own_data));
+}
+
+BOOST_AUTO_TEST_CASE(a_chief_that_cannot_read_its_own_data_tells_the_others) {
+  ModelCluster cluster({{"worker", 2}}, {"--own_examples=40,90"});
+  cluster.start("worker", 1);
+  cluster.start("worker", 0, {"--data=/nowhere/iris.csv"});
+  cluster.expect_all_end(1);
+  const std::string told = cluster.process("worker", 1).output();
+  BOOST_TEST(told.find("the chief failed: there is no data file /nowhere/iris.csv") != std::string::npos,
+             told);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_alone_has_data_of_its_own_is_refused) {
+  for (const int alone : {0, 1}) {
+    ModelCluster cluster({{"worker", 2}}, epochs);
+    cluster.start("worker", 1 - alone);
+    cluster.start("worker", alone, {"--own_examples=40,90"});
+    cluster.expect_all_end(1);
+    const std::string both =
+        fmt::format("auto_shard_policy: /job:worker/task:{} has off, /job:worker/task:{} has data",
+                    alone, 1 - alone);
+    for (const int task : {0, 1}) {
+      const std::string output = cluster.process("worker", task).output();
+      BOOST_TEST(output.find(both) != std::string::npos, output);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_stages_of_a_pipeline_may_be_tasks) {

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <thread>
@@ -36,6 +38,31 @@ CallbackRef made_up(std::vector<double> values) {
 std::shared_ptr<Runtime> runtime_on(Storage& disk) {
   return std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 2, .storage = &disk});
 }
+
+// A disk on which somebody else does something after each listing.
+class SharedDisk final : public Storage {
+ public:
+  SharedDisk(Storage& disk, std::function<void()> other) : disk_(disk), other_(std::move(other)) {}
+
+  std::vector<std::string> list(const std::string& folder) override {
+    auto names = disk_.list(folder);
+    other_();
+    return names;
+  }
+  std::unique_ptr<NewFile> create(const std::string& path) override { return disk_.create(path); }
+  std::unique_ptr<OpenFile> open(const std::string& path) override { return disk_.open(path); }
+  void append(const std::string& path, std::span<const std::byte> bytes) override {
+    disk_.append(path, bytes);
+  }
+  bool exists(const std::string& path) override { return disk_.exists(path); }
+  void remove(const std::string& path) override { disk_.remove(path); }
+  void sync(const std::string& folder) override { disk_.sync(folder); }
+  double wall_time_s() override { return disk_.wall_time_s(); }
+
+ private:
+  Storage& disk_;
+  std::function<void()> other_;
+};
 
 // A model whose only weight becomes smaller by 1 in each step: the number of steps, negative.
 Model step_counter(Storage& disk = posix_storage()) {
@@ -222,6 +249,39 @@ BOOST_AUTO_TEST_CASE(damaged_weights_are_passed_over_and_those_of_another_model_
   Model other(chain({dense(1)}, input({1})), runtime_on(disk));
   BOOST_CHECK_EXCEPTION(other.load_weights("saved"), Error,
                         says("saved/step-1.manifest: these weights are not the model's:"));
+}
+
+// Three times the only checkpoint is gone before it is read.
+BOOST_AUTO_TEST_CASE(weights_are_loaded_beside_one_who_saves_and_keeps_the_newest_alone) {
+  MemoryStorage disk;
+  std::int64_t step = 0;
+  const auto save_next = [&] {
+    if (++step > 4) return;
+    const Tensor weight = Tensor::of<float>({1}, {static_cast<float>(step)});
+    save_checkpoint(disk, "saved", {.global_step = step, .tensors = {{"constant/value", weight}}},
+                    {.max_to_keep = 1});
+  };
+  save_next();
+  SharedDisk shared(disk, save_next);
+  Model model(chain({constant_layer(0)}, input({1})), runtime_on(shared));
+  model.load_weights("saved");
+  BOOST_TEST(weight_of(model) == 4.F);
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_path_is_refused) {
+  Model model = sequential(input({1}), {constant_layer(0)});
+  const std::map<std::string, void (*)(Model&)> calls{
+      {"Model::save", [](Model& m) { m.save(""); }},
+      {"Model::load", [](Model& m) { m.load(""); }},
+      {"Model::save_weights", [](Model& m) { m.save_weights(""); }},
+      {"Model::load_weights", [](Model& m) { m.load_weights(""); }},
+      {"Model::export_onnx", [](Model& m) { m.export_onnx(""); }},
+      {"save_checkpoint", [](Model&) { save_checkpoint(posix_storage(), "", {}); }},
+      {"list_checkpoints", [](Model&) { list_checkpoints(posix_storage(), ""); }},
+      {"read_manifest", [](Model&) { load_checkpoint(posix_storage(), ""); }},
+      {"EventReader", [](Model&) { EventReader(posix_storage(), ""); }}};
+  for (const auto& [name, call] : calls)
+    BOOST_CHECK_EXCEPTION(call(model), Error, says(name + ": expected a path, got ''"));
 }
 
 BOOST_AUTO_TEST_CASE(a_threshold_is_what_the_best_has_to_beat) {

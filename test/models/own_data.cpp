@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cmath>
+#include <future>
 #include <map>
 #include <string>
 #include <thread>
@@ -243,6 +244,22 @@ BOOST_AUTO_TEST_CASE(replicas_that_were_told_different_things_are_refused_by_nam
   fit.strategy = MultiWorkerMirrored{cluster.server("worker", 0), {.connect_timeout_ms = 100}};
   BOOST_CHECK_EXCEPTION(model.fit(data_of(uneven[0]), fit), Error,
                         says("/job:worker/task:1 has not said within 100 ms how many examples"));
+}
+
+BOOST_AUTO_TEST_CASE(a_chief_that_waits_in_vain_for_a_size_tells_the_others) {
+  LocalCluster cluster({{"worker", 3}});
+  const auto fit = [&cluster](int task, std::int64_t timeout_ms) {
+    Model model = line();
+    FitOptions options = quiet({.batch_size = 6, .shuffle = false});
+    options.auto_shard_policy = AutoShardPolicy::off;
+    options.strategy =
+        MultiWorkerMirrored{cluster.server("worker", task), {.connect_timeout_ms = timeout_ms}};
+    model.fit(data_of(uneven[static_cast<std::size_t>(task)]), options);
+  };
+  auto worker = std::async(std::launch::async, fit, 1, 60'000);
+  BOOST_CHECK_EXCEPTION(fit(0, 100), Error, says("/job:worker/task:2 has not said within 100 ms"));
+  BOOST_CHECK_EXCEPTION(worker.get(), Error,
+                        says("the chief failed: fit: /job:worker/task:2 has not said within 100 ms"));
 }
 
 BOOST_AUTO_TEST_CASE(other_strategies_are_refused) {

@@ -198,7 +198,7 @@ SIMULATION_TEST(a_lost_task_changes_nothing_that_is_learned, seeds(1, 12)) {
   auto run = sim.start(learn_with_servers);
   const std::string lost[] = {"/job:ps/task:1", "/job:worker/task:0", "/job:chief/task:0"};
   const std::string& task = lost[seed % 3];
-  // The 24 steps take from 57 to 128 ms.
+  // While the tasks meet, in each part of training, and shortly after its end.
   sim.at(54ms + moment(6, 12)).kill(task);
   sim.at(2s).restart(task);
   expect_same(run.finish("/job:chief/task:0"), expected);
@@ -219,7 +219,7 @@ SIMULATION_TEST(a_second_fit_with_a_lost_task_gives_the_bits_of_one, seeds(1, 12
   auto run = sim.start(go_on_with_servers(models, 5, 8));
   const std::string lost[] = {"/job:ps/task:1", "/job:worker/task:0", chief};
   const std::string& task = lost[of_this_seed({}).seed % 3];
-  // The 12 steps take from 57 to about 93 ms.
+  // The same of the second fit().
   sim.at(54ms + moment(3, 12)).kill(task);
   sim.at(2s).restart(task);
   expect_same(run.finish(chief), expected);
@@ -242,8 +242,7 @@ SIMULATION_TEST(a_lost_stage_changes_nothing_that_is_learned, seeds(1, 12)) {
   SimCluster sim({{"worker", 2}}, {.restart_failed = 1s});
   auto run = sim.start(learn_in_stages);
   const std::string task = seed % 2 == 0 ? "/job:worker/task:0" : "/job:worker/task:1";
-  // Also while the chief saves for the last time, which fails then, and while it ends the job, at 120
-  // ms.
+  // Also while the chief saves for the last time, which fails then, and while it ends the job.
   sim.at(moment(10, 12)).kill(task);
   sim.at(2s).restart(task);
   expect_same(run.finish("/job:worker/task:0"), expected);

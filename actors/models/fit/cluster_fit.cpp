@@ -22,8 +22,8 @@
 #include "actors/models/fit/pipeline_plan.h"
 #include "actors/models/network/clipping.h"
 #include "actors/runtime/runtime.h"
+#include "actors/strategies/meeting.h"
 #include "dataflow/values/error.h"
-#include "dataflow/values/exception_status.h"
 #include "kernels/ops.h"
 
 namespace actorflow {
@@ -59,6 +59,17 @@ const TaskConfig& expect_all_replicas(const TaskConfig& task, const ReplicaOptio
   return task;
 }
 
+std::optional<SizesOfReplicas> sizes_of_own_data(Server& server, const TaskConfig& task, FitData& data,
+                                                 const FitOptions& options,
+                                                 const ReplicaOptions& replica) {
+  if (options.auto_shard_policy == AutoShardPolicy::off)
+    return exchange_sizes(server, task.replicas,
+                          {data.training.count_steps(), data.training.examples_of_epoch()}, replica,
+                          options.epochs);
+  if (is_all_reduce(replica.strategy)) announce_shared_data(server);
+  return std::nullopt;
+}
+
 // The row of epoch_sums for an epoch.
 std::size_t row_of_epoch(int epoch) { return epoch % 2 == 0 ? 0 : 1; }
 
@@ -89,12 +100,7 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
       data_(server, data, options,
             shape_of(options, replica_options_, task_, micro_batches_ ? micro_batches_->count : 1,
                      engine.compiled().seed, elastic != nullptr)),
-      own_data_(options.auto_shard_policy == AutoShardPolicy::off
-                    ? std::optional(exchange_sizes(
-                          server, task_.replicas,
-                          {data_.training.count_steps(), data_.training.examples_of_epoch()},
-                          replica_options_, options.epochs))
-                    : std::nullopt),
+      own_data_(sizes_of_own_data(server, task_, data_, options, replica_options_)),
       steps_per_epoch_(own_data_ ? own_data_->steps_of_epoch() : data_.training.count_steps()),
       training_(model, *server.runtime(), {.epoch = options.initial_epoch + 1}, options.epochs),
       callbacks_(options.callbacks, engine.compiled().metrics, training_) {
@@ -305,7 +311,10 @@ bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::spa
       engine_.progress.batches == steps_per_epoch_ - 1)
     forget_late_sums(engine_.progress.epoch);
   if (callbacks_.look_at_batches()) tell_callbacks(own, values.back());
-  while (!training_.stopped() && is_over(engine_.progress.epoch, place_)) end_epoch();
+  // An epoch is whole, too, whose last batch has stopped training.
+  for (bool goes_on = true; goes_on && is_over(engine_.progress.epoch, place_);
+       goes_on = !training_.stopped())
+    end_epoch();
   hand_out_changes(place_);
   return !training_.stopped();
 }
@@ -429,8 +438,7 @@ void ClusterFit::begin_callbacks() {
   try {
     callbacks_.on_train_begin();
   } catch (...) {
-    const Status why = current_exception_status();
-    server_.fail_cluster({why.code, "the chief failed: " + why.message});
+    tell_why_the_chief_failed(server_);
     throw;
   }
 }
@@ -464,6 +472,7 @@ ReplicaEnd ClusterFit::run() {
 
 // Training was complete before this chief came back: what it has learned is in the last checkpoint.
 void ClusterFit::adopt_saved() {
+  if (replica_options_.checkpoint_folder.empty()) return;
   const auto saved =
       load_latest_checkpoint(server_.runtime()->storage(), replica_options_.checkpoint_folder);
   if (!saved) return;

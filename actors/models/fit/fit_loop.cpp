@@ -47,10 +47,10 @@ FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, co
   check_options(options, data);
   const std::int64_t parts = options.gradient_accumulation_steps;
   expect_divisible(options.batch_size, 1, parts);
-  step_ = &engine_.build_training(types_of_example(data.elements(), engine_.runtime),
+  step_ = &engine_.build_training(types_of_example(data.elements(), engine_.threads()),
                                   {.parts = parts, .weighted = !options.class_weight.empty()});
   if (options.validation_data)
-    engine_.build_testing(types_of_example(options.validation_data->elements(), engine_.runtime));
+    engine_.build_testing(types_of_example(options.validation_data->elements(), engine_.threads()));
   BatchesOptions shape = batches_of(options, engine_.compiled().seed);
   shape.parts = parts;
   data_.emplace(engine_.local->server, data, options, shape);

@@ -14,6 +14,7 @@
 #include "actors/models/fit/fit_loop.h"
 #include "actors/models/fit/pipeline_plan.h"
 #include "actors/strategies/elastic_task.h"
+#include "actors/strategies/meeting.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -44,9 +45,15 @@ FitEnd fit_on(Server& server, Model& model, ModelEngine& engine, const TrainingD
     serve_parameters(server, replica);
     return {};
   }
-  ClusterFit fit(model, engine, server, data, options, replica, pipeline);
-  fit.run();
-  return {std::move(fit.history()), fit.steps()};
+  std::optional<ClusterFit> fit;
+  try {
+    fit.emplace(model, engine, server, data, options, replica, pipeline);
+  } catch (...) {
+    if (replica_config(server, replica).is_chief()) tell_why_the_chief_failed(server);
+    throw;
+  }
+  fit->run();
+  return {std::move(fit->history()), fit->steps()};
 }
 
 History take(FitEnd end, ModelEngine& engine) {

@@ -9,13 +9,14 @@
 
 #include "actors/input/draw.h"
 #include "actors/input/file_source.h"
+#include "actors/runtime/expect_path.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
 
 std::string contents_of(Storage& storage, const std::string& path) {
-  const auto source = open_data_file_or_gzip(storage, path);
+  const auto source = open_data_file_or_gzip(storage, expect_path("load_text", path));
   std::string text;
   std::array<std::byte, 1 << 16> part;
   while (const std::size_t got = source->read(part))

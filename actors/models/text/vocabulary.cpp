@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "actors/runtime/expect_path.h"
 #include "dataflow/values/check.h"
 #include "dataflow/values/error.h"
 
@@ -89,11 +90,11 @@ std::string Vocabulary::decode(std::span<const std::int64_t> numbers) const {
 void Vocabulary::save(Storage& storage, const std::string& folder) const {
   std::string text;
   for (const std::string& character : characters_) text += character;
-  storage.write_atomically(path_in(folder), bytes_of(text));
+  storage.write_atomically(path_in(expect_path("Vocabulary::save", folder)), bytes_of(text));
 }
 
 Vocabulary Vocabulary::load(Storage& storage, const std::string& folder) {
-  const auto bytes = storage.read(path_in(folder));
+  const auto bytes = storage.read(path_in(expect_path("Vocabulary::load", folder)));
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   std::vector<std::string> characters;
   for_each_character(text, [&](std::string_view character) { characters.emplace_back(character); });

@@ -9,6 +9,7 @@
 #include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
 #include "actors/probes/point.h"
+#include "actors/runtime/expect_path.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -128,7 +129,8 @@ class CheckpointSaver : public SessionHook {
 
 HookRef checkpoint_saver(const Saver& saver, Storage& storage, std::string folder, Every every,
                          Listeners listeners, double max_wait_secs) {
-  return std::make_shared<CheckpointSaver>(saver, storage, std::move(folder), every,
+  return std::make_shared<CheckpointSaver>(saver, storage,
+                                           expect_path("checkpoint_saver", std::move(folder)), every,
                                            std::move(listeners), max_wait_secs);
 }
 

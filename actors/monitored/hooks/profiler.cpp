@@ -2,6 +2,7 @@
 
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/storage_error.h"
+#include "actors/runtime/expect_path.h"
 
 namespace actorflow {
 namespace {
@@ -42,7 +43,7 @@ class Profiler : public SessionHook {
 }  // namespace
 
 HookRef profiler(Every every, std::string folder) {
-  return std::make_shared<Profiler>(every, std::move(folder));
+  return std::make_shared<Profiler>(every, expect_path("profiler", std::move(folder)));
 }
 
 }  // namespace actorflow

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "actors/runtime/expect_path.h"
 #include "dataflow/values/error.h"
 #include "schema/json.h"
 
@@ -114,7 +115,7 @@ TrainReport parse_report(const std::string& json) {
 }
 
 void expect_report_at(const std::string& path) {
-  if (path == "-") return;
+  if (expect_path("--report", path) == "-") return;
   const bool was_there = std::filesystem::exists(path);
   errno = 0;
   if (std::ofstream file(path, std::ios::app); !file)
@@ -124,7 +125,7 @@ void expect_report_at(const std::string& path) {
 }
 
 void write_report(const std::string& path, const std::string& text) {
-  if (path == "-") {
+  if (expect_path("write_report", path) == "-") {
     std::cout << text << std::flush;
     return;
   }

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "actors/runtime/storage.h"
 #include "apps/plots/charts.h"
 
 namespace actorflow {
@@ -36,13 +35,10 @@ std::vector<std::int64_t> likeliest(const Tensor& logits) {
 
 }  // namespace
 
-Answers answers_on(Session& session, const Classifier& model, const LabelledData& data) {
-  Answers answers;
-  const StageRef stage = data.test_batches().open({&posix_storage(), nullptr});
-  stage->restart(0);
-  for (Tuple batch; stage->next(batch);)
-    answers.add(data, batch, likeliest(session.run(model.test.logits, {{model.x, batch[0]}})));
-  return answers;
+SeesLogits kept_in(Answers& answers, const LabelledData& data) {
+  return [&answers, &data](const Tuple& batch, const Tensor& logits) {
+    answers.add(data, batch, likeliest(logits));
+  };
 }
 
 void save_training_plots(const std::string& folder, const LearningCurve& curve, const LabelledData& data,

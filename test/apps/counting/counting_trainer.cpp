@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "apps/cli/cluster_flags.h"
-#include "apps/cli/program.h"
+#include "test/apps/support/flags_program.h"
 #include "test/support/counting.h"
 
 namespace actorflow {
@@ -82,9 +82,6 @@ int run(const CountingFlags& flags) {
 }  // namespace actorflow
 
 int main(int argc, char** argv) {
-  using namespace actorflow;
-  CLI::App app("Counts updates as one task of a cluster", "counting_trainer");
-  CountingFlags flags;
-  flags.add_to(app);
-  return run_program(app, argc, argv, [&] { return run(flags); });
+  return actorflow::test::run_with_flags("Counts updates as one task of a cluster", "counting_trainer",
+                                         argc, argv, actorflow::run);
 }

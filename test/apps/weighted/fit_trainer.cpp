@@ -8,7 +8,7 @@
 
 #include "actors/actorflow.h"
 #include "apps/cli/data_folder.h"
-#include "apps/cli/program.h"
+#include "test/apps/support/flags_program.h"
 
 namespace actorflow {
 namespace {
@@ -17,6 +17,14 @@ struct Flags {
   std::map<std::int64_t, double> class_weight;
   std::string freeze, checkpoint_folder, weights_folder;
   int epochs = 150;
+
+  void add_to(CLI::App& app) {
+    app.add_option("--class_weight", class_weight, "A class and its weight, for each class");
+    app.add_option("--freeze", freeze, "The name of a layer that does not learn");
+    app.add_option("--epochs", epochs, "Passes over the data");
+    app.add_option("--checkpoint_dir", checkpoint_folder, "From which training goes on after a loss");
+    app.add_option("--weights_dir", weights_folder, "For the weights after each epoch");
+  }
 };
 
 void freeze(Model& model, const Flags& flags) {
@@ -52,14 +60,6 @@ int learn(const Flags& flags) {
 }  // namespace actorflow
 
 int main(int argc, char** argv) {
-  using namespace actorflow;
-  CLI::App app("Learns three kinds of iris, some of which weigh more", "fit_trainer");
-  Flags flags;
-  app.add_option("--class_weight", flags.class_weight, "A class and its weight, for each class");
-  app.add_option("--freeze", flags.freeze, "The name of a layer that does not learn");
-  app.add_option("--epochs", flags.epochs, "Passes over the data");
-  app.add_option("--checkpoint_dir", flags.checkpoint_folder,
-                 "From which training goes on after a loss");
-  app.add_option("--weights_dir", flags.weights_folder, "For the weights after each epoch");
-  return run_program(app, argc, argv, [&] { return learn(flags); });
+  return actorflow::test::run_with_flags("Learns three kinds of iris, some of which weigh more",
+                                         "fit_trainer", argc, argv, actorflow::learn);
 }

@@ -9,15 +9,9 @@
 #include "actors/checkpoint/folder.h"
 #include "actors/models/fit/callback.h"
 #include "actors/monitored/storage_error.h"
-#include "dataflow/values/error.h"
+#include "actors/runtime/expect_path.h"
 
 namespace actorflow {
-
-// The path, which names the folder or file of a callback. Throws invalid_argument for an empty one.
-inline std::string expect_path(std::string_view callback, std::string path) {
-  if (path.empty()) throw invalid_argument(fmt::format("{}: expected a path, got ''", callback));
-  return path;
-}
 
 // Makes the folder. Throws, with both names and the reason, if nothing can be written there; a full disk
 // is no such reason.

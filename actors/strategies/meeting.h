@@ -1,0 +1,28 @@
+// What the other tasks of a job are told when a replica cannot take part: they would wait for it.
+#pragma once
+
+#include <vector>
+
+#include "actors/strategies/replica_settings.h"
+
+namespace actorflow {
+
+// Whoever is refused from now on, as expect_settings_of() does it, is refused alone: the job goes on.
+// REQUIRES: the server has published its settings.
+void note_training(Server& server);
+
+// All other tasks fail for this reason, for which this replica is refused, unless the chief trains
+// already.
+void tell_refusal(Server& server, const TaskName& chief, const Status& why);
+
+// For a chief that has failed, where other settings of another replica may be the cause. Throws
+// failed_precondition if one has other settings; with each name, and both tasks and values. Those that
+// do not answer now are passed over.
+void expect_same_settings(Server& server, const std::vector<TaskName>& replicas,
+                          const ReplicaSettings& own);
+
+// For a chief that has failed before run_replica(): all other tasks fail for the same reason, unless the
+// job has ended already. REQUIRES: called in a catch block.
+void tell_why_the_chief_failed(Server& server);
+
+}  // namespace actorflow
