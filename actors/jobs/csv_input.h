@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "actors/runtime/storage.h"
-#include "schema/formats/byte_source.h"
+#include "schema/formats/split.h"
 
 namespace actorflow {
 

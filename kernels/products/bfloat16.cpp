@@ -31,14 +31,6 @@ void round_to_bf16(const float* from, std::int64_t count, std::uint16_t* to) {
   });
 }
 
-void widen_bf16(const std::uint16_t* from, std::int64_t count, float* to) {
-  vectorised([=] {
-#pragma GCC ivdep
-    for (std::int64_t i = 0; i < count; ++i)
-      to[i] = std::bit_cast<float>(static_cast<std::uint32_t>(from[i]) << 16U);
-  });
-}
-
 bool multiplies_bf16_fast() {
   static const bool fast =
       (cpu_features().amx && onednn_uses(dnnl::cpu_isa::avx512_core_amx)) ||

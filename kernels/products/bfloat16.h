@@ -12,8 +12,6 @@ namespace actorflow {
 
 // Rounds to the nearest bfloat16, ties to even; NaN stays NaN.
 void round_to_bf16(const float* from, std::int64_t count, std::uint16_t* to);
-// The same numbers as float32.
-void widen_bf16(const std::uint16_t* from, std::int64_t count, float* to);
 
 // Whether this CPU multiplies bfloat16 faster than float32, by AMX or by AMD's AVX-512, and oneDNN may
 // use that. On Intel's CPUs without AMX such products are slower than in float32.

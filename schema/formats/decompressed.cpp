@@ -111,6 +111,7 @@ class Decompressed final : public ByteSource {
     const auto step = decoder_->decode(std::span(block_).subspan(at_), to);
     at_ += step.taken;
     made_ += step.made;
+    if (between_frames_) made_before_frame_ = made_ - step.made;
     if (step.error != nullptr)
       throw damaged(std::string("the compressed data are damaged (") + step.error + ")");
     if (step.taken > 0 || step.made > 0 || step.ended) {
@@ -124,7 +125,9 @@ class Decompressed final : public ByteSource {
     return step.made;
   }
 
-  Error damaged(const std::string& what) const {
+  Error damaged(std::string what) const {
+    if (made_before_frame_ > 0 && made_ == made_before_frame_)
+      what = "what stands behind the end of the compressed data is none of them, or is truncated";
     return Error(Code::data_loss, name() + ": at byte " + std::to_string(offset_ + at_) + ": " + what +
                                       "; replace the file");
   }
@@ -135,6 +138,7 @@ class Decompressed final : public ByteSource {
   std::size_t at_ = 0;        // in the block
   std::uint64_t offset_ = 0;  // of the block in the file
   std::uint64_t made_ = 0;    // bytes of what it contains
+  std::uint64_t made_before_frame_ = 0;  // by the frames before the present one
   bool between_frames_ = false;
   bool ended_ = false;
 };

@@ -1,5 +1,6 @@
 // Files that jobs read and write.
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <sstream>
@@ -9,6 +10,7 @@
 #include "schema/checksum.h"
 #include "schema/formats/data_writer.h"
 #include "test/jobs/support/test_job.h"
+#include "test/support/says.h"
 
 using namespace actorflow;
 using test::small_parts;
@@ -39,6 +41,7 @@ BOOST_AUTO_TEST_CASE(columns_of_csv_are_found_by_their_names) {
     std::string user;
     int time;
   };
+  std::filesystem::create_directory(folder.file("in"));
   test::write_file(folder.file("in/1.csv"), "user,time,url\na,1,/x\n");
   test::write_file(folder.file("in/2.csv"), "\xEF\xBB\xBFurl,\"time\",user\r\n/y,2,b\r\n");
   test::write_file(folder.file("in/3.csv"), "");

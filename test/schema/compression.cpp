@@ -3,6 +3,7 @@
 
 #include "schema/formats/block_compression.h"
 #include "test/schema/support/memory_source.h"
+#include "test/support/says.h"
 
 using namespace actorflow;
 using test::contains;
@@ -114,6 +115,12 @@ BOOST_AUTO_TEST_CASE(every_cut_is_found_and_named) {
       BOOST_TEST(contains(error, "truncated"), error);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_behind_the_end_is_named) {
+  for (const auto compression : all)
+    BOOST_CHECK_EXCEPTION(unpacked(packed(sample(700), compression) + "junk\n", compression), Error,
+                          test::says("behind the end of the compressed data"));
 }
 
 BOOST_AUTO_TEST_CASE(a_cut_of_a_large_file_is_found) {

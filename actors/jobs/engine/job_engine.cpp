@@ -12,6 +12,7 @@
 #include "actors/core/await_end.h"
 #include "actors/jobs/engine/job_agent.h"
 #include "actors/jobs/engine/job_coordinator.h"
+#include "actors/jobs/engine/job_failure.h"
 #include "actors/jobs/engine/job_history.h"
 #include "actors/jobs/engine/job_over.h"
 #include "actors/jobs/engine/journal_actor.h"
@@ -234,7 +235,7 @@ StageResult JobEngine::run(StageSpec stage, std::uint32_t in_plan) {
   skipped_ = end->skipped_records;
   if (end->begins_anew) throw JobBeginsAnew();
   if (end->job_is_over) throw JobIsOver();
-  throw_if_error(end->status);
+  if (!end->status.ok()) throw JobFailure(end->status);
   result.outcomes = std::move(end->outcomes);
   return result;
 }
@@ -258,7 +259,8 @@ void JobEngine::end(const Status& status) {
   });
   ended_ = true;
   if (how && how->second) throw JobBeginsAnew();
-  throw_if_error(how ? how->first : Status{Code::cancelled, "the task has ended"});
+  const Status failure = how ? how->first : Status{Code::cancelled, "the task has ended"};
+  if (!failure.ok()) throw JobFailure(failure);
 }
 
 void JobEngine::close_journal(bool ended_well) {

@@ -69,7 +69,9 @@ void take_parameters(const std::vector<std::string>& rest,
   for (std::size_t i = 0; i < rest.size(); ++i) {
     const std::string& flag = rest[i];
     if (!flag.starts_with("--"))
-      throw invalid_argument(fmt::format("'{}' is no flag: parameters are given as --name value", flag));
+      throw invalid_argument(fmt::format(
+          "'{}' is no flag: parameters are given as --name value, and a job's name before all of them",
+          flag));
     const auto equals = flag.find('=');
     if (equals == flag.npos && i + 1 == rest.size())
       throw invalid_argument(fmt::format("{} has no value", flag));

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "actors/jobs/engine/job_failure.h"
 #include "actors/jobs/job.h"
 #include "actors/jobs/program/console_reporter.h"
 #include "actors/jobs/program/job_flags.h"
@@ -99,7 +100,8 @@ int run(JobFlags flags, const JobTable& jobs) {
 int exit_status_of(const Error& error) {
   if (error.code() == Code::cancelled) return interrupted_run;
   if (error.code() == Code::unavailable || error.code() == Code::deadline_exceeded) return lost_task;
-  return error.code() == Code::invalid_argument ? bad_usage : failed_run;
+  const bool has_run = dynamic_cast<const JobFailure*>(&error) != nullptr;
+  return error.code() == Code::invalid_argument && !has_run ? bad_usage : failed_run;
 }
 
 }  // namespace
