@@ -14,7 +14,8 @@ namespace actorflow {
 
 // Files that all tasks of a simulated world share, as a network file system. A process that dies leaves
 // its files as they are. A piece of computing that writes, reads or syncs waits for the disk before the
-// call returns, and may be killed meanwhile; it must hold no lock there. Not thread-safe.
+// call returns (under a Computing mark it is charged for that), and may be killed meanwhile; it must
+// hold no lock there. Not thread-safe.
 class SimFiles final : public FileCalls {
  public:
   explicit SimFiles(World& world) : world_(world) {}

@@ -52,7 +52,7 @@ class World {
   // all of its track.
   void charge(Duration duration) { charged_ += duration; }
   // In a piece of computing: lets the others go on until the time that it was charged has passed. To be
-  // called where it holds no lock. Elsewhere it does nothing.
+  // called where it holds no lock. Elsewhere, and under a Computing mark, it does nothing.
   void pass_charged();
   SeededRandom& random() { return random_; }
   Trace& trace() { return trace_; }

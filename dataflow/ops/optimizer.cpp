@@ -22,15 +22,14 @@ const Optimizer* find_built_in(std::string_view name) {
   return found == built_in().end() ? nullptr : &*found;
 }
 
-// Values with which the first update would divide by 0, or climb.
+// Refuses values with which an update would climb, or take the root of a negative number.
 void expect_in_range(const std::string& name, const std::vector<double>& values) {
   if (values[0] < 0)
     throw invalid_argument("the learning rate of optimizer '" + name + "' must be 0 or more, got " +
                            std::to_string(values[0]));
-  const bool divides = name == Adagrad::name;
-  if ((divides || name == Ftrl::name) && values.size() > 1 && (divides ? values[1] <= 0 : values[1] < 0))
-    throw invalid_argument("the initial_accumulator of optimizer '" + name + "' must be " +
-                           (divides ? "above 0" : "0 or more") + ", got " + std::to_string(values[1]));
+  if ((name == Adagrad::name || name == Ftrl::name) && values.size() > 1 && values[1] < 0)
+    throw invalid_argument("the initial_accumulator of optimizer '" + name +
+                           "' must be 0 or more, got " + std::to_string(values[1]));
 }
 
 }  // namespace

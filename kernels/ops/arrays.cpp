@@ -7,7 +7,6 @@
 
 #include "kernels/core/dtypes.h"
 #include "kernels/ops.h"
-#include "kernels/ops/slice.h"
 
 namespace actorflow {
 namespace {

@@ -23,6 +23,10 @@ std::vector<Output> unstack(Output x, std::int64_t axis = 0);
 // not end there.
 std::vector<Output> split(Output x, const std::vector<std::int64_t>& sizes, std::int64_t axis);
 std::vector<Output> split(Output x, std::int64_t count, std::int64_t axis);
+// slice() of a part that ends where x ends, along all axes; it fails when it runs if the sizes say
+// otherwise.
+Output slice_to_end(Output x, const std::vector<std::int64_t>& begin,
+                    const std::vector<std::int64_t>& size);
 // x without these axes, whose dimensions are 1.
 Output squeeze(Output x, const std::vector<std::int64_t>& axes);
 // [n]: begin, begin + step, ... before `end`, as a constant. No gradient.

@@ -7,7 +7,7 @@
 #include "kernels/core/dtypes.h"
 #include "kernels/loops/strided_copy.h"
 #include "kernels/ops.h"
-#include "kernels/ops/slice.h"
+#include "kernels/ops/arrays.h"
 
 namespace actorflow {
 namespace {

@@ -1,5 +1,6 @@
 #include "kernels/shuffle/partition_buffer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -40,13 +41,17 @@ PartitionBuffer::PartitionBuffer(std::uint32_t partitions, std::size_t capacity_
 void PartitionBuffer::use(const BufferRef& memory, std::size_t bytes) {
   begin_ = free_ = memory ? static_cast<std::byte*>(memory->data()) : nullptr;
   end_ = memory ? begin_ + bytes : nullptr;
-  open_.assign(partitions_, {});
+  open_.resize(partitions_);  // at first; later references to them stay valid
+  std::ranges::fill(open_, OpenSegment{});
 }
 
-// The last segment of the memory may be shorter.
+// For whole records of this size, so that nothing is left over of it; the last segment of the memory may
+// be shorter.
 void PartitionBuffer::open_segment(OpenSegment& open, std::size_t size) {
   if (!has_free(size)) grow_for(size);
-  const std::size_t bytes = std::min(std::max(segment_bytes_, head_bytes_ + size), free_bytes());
+  const std::size_t room = segment_bytes_ - head_bytes_;
+  const std::size_t whole = head_bytes_ == 0 || size == 0 ? room : room / size * size;
+  const std::size_t bytes = std::min(head_bytes_ + std::max(size, whole), free_bytes());
   const Segment filled{open.begin, open.next};
   if (head_bytes_ > 0) std::memcpy(free_, &filled, head_bytes_);
   open.begin = open.next = free_ + head_bytes_;

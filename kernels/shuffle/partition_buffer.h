@@ -28,8 +28,9 @@ class PartitionBuffer {
   static constexpr std::size_t default_capacity = std::size_t{16} << 20U;
 
   // The capacity, at most 4 GiB, includes what is left over of segments: some eighth of it where records
-  // are small, nothing where there is one partition. The memory, and that of the chunks, comes from the
-  // allocator, which outlives both: one that pools memory saves most of the time that a chunk takes.
+  // are small, more where there are so many partitions that each has room for a few of them only,
+  // nothing where there is one. The memory, and that of the chunks, comes from the allocator, which
+  // outlives both: one that pools memory saves most of the time that a chunk takes.
   explicit PartitionBuffer(std::uint32_t partitions, std::size_t capacity_bytes = default_capacity,
                            Allocator& allocator = heap());
 

@@ -63,7 +63,7 @@ struct AdagradRule {
   T learning_rate;
   ACTORFLOW_HOST_DEVICE void operator()(T g, T& value, T& a) const {
     a += g * g;
-    value -= learning_rate * g / std::sqrt(a);
+    value -= g == 0 ? g : learning_rate * g / std::sqrt(a);  // the root may be 0
   }
 };
 

@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
                  {"--train-steps"});
   expect_failure(
       {"trainer", "--ps_hosts=", "--worker_hosts=localhost:2223", "--job_name=ps", "--task_index=0"},
-      bad_usage, {"ps_hosts"});
+      bad_usage, {"the task's job 'ps' is not one of 'worker'"});
   expect_failure({"actorflow", "train", "cifar10"}, failed_run, {"no data_batch_1.bin", "--data"});
   expect_failure({"actorflow", "help", "bake"}, bad_usage, {"'bake'"});
   expect_failure({"trainer"}, bad_usage, {"ps_hosts"});

@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(equal_keys_keep_the_order_of_their_coming) {
   expect_first_ones<int>({3, -1, 2, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()});
 }
 
-BOOST_AUTO_TEST_CASE(a_key_that_is_no_number_comes_behind_all_numbers) {
+BOOST_AUTO_TEST_CASE(keys_that_are_no_numbers_are_ordered_by_their_bits) {
   using Limits = std::numeric_limits<double>;
   expect_first_ones<double>({0.0, -0.0, 1.5, Limits::infinity(), -Limits::infinity(),
                              Limits::quiet_NaN(), -Limits::quiet_NaN(), Limits::lowest()});

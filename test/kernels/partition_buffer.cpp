@@ -102,9 +102,13 @@ BOOST_AUTO_TEST_CASE(the_capacity_bounds_records_and_what_is_kept_of_each_segmen
 }
 
 BOOST_AUTO_TEST_CASE(most_of_the_capacity_is_for_records) {
+  struct Case {
+    std::uint32_t partitions;
+    std::size_t size, capacity = 16 * mebibyte;
+  };
   std::mt19937 random(3);
-  for (const std::uint32_t partitions : {2U, 64U, 1000U}) {
-    constexpr std::size_t capacity = 16 * mebibyte, size = 100;
+  for (const auto& [partitions, size, capacity] :
+       {Case{2, 100}, Case{64, 100}, Case{1000, 100}, Case{64, 9000}, Case{4096, 100, 3 * mebibyte}}) {
     PartitionBuffer buffer(partitions, capacity);
     std::size_t bytes = 0;
     for (std::uint32_t partition = 0; buffer.fits(partition, size); bytes += size) {

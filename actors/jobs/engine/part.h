@@ -88,8 +88,6 @@ class Part {
       if (record_ % records_per_look == 0) expect_wanted();
     }
   }
-  // The number of the next record that is fed, or of the one that is being fed.
-  std::uint64_t record() const { return record_; }
   // The same for records that take() passes on all at once, and for which no function of a user is
   // called. False if that must not be, since some of them are left out.
   template <class Take>
@@ -106,6 +104,8 @@ class Part {
   // This attempt only reads a sample: records for which a user's function throws are ignored, since the
   // stage that reads all records will report them.
   void read_sample_only() { is_sample_ = true; }
+  // The number of the next record to be fed; after an exception, of the one that was being fed.
+  std::uint64_t record() const { return record_; }
   // Where the source is in its part, a block at a time: orders records with equal keys.
   void set_place(std::uint64_t place) { place_ = place; }
   std::uint64_t place() const { return place_; }

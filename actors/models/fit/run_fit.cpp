@@ -11,6 +11,7 @@
 
 #include "actors/models/data/class_weight.h"
 #include "actors/models/fit/cluster_fit.h"
+#include "actors/models/fit/fit_data.h"
 #include "actors/models/fit/fit_loop.h"
 #include "actors/models/fit/pipeline_plan.h"
 #include "actors/strategies/elastic_task.h"
@@ -38,11 +39,23 @@ struct FitEnd {
   std::optional<std::int64_t> steps{};  // of the model; none of a task that served
 };
 
+// The same with the step at which training is complete, if the data tell it: a task that comes back when
+// the chief has ended learns from its mark that nobody will call it.
+ReplicaOptions with_last_step(ReplicaOptions replica, Server& server, const ModelEngine& engine,
+                              const TrainingData& data, const FitOptions& options) {
+  const bool has_mark = !replica.checkpoint_folder.empty() && replica.train_steps == 0;
+  if (!has_mark || options.auto_shard_policy == AutoShardPolicy::off || data.size().value_or(0) == 0)
+    return replica;
+  FitData divided(server, data, options, batches_of(options, engine.compiled().seed));
+  replica.train_steps = options.epochs * divided.training.count_steps();
+  return replica;
+}
+
 FitEnd fit_on(Server& server, Model& model, ModelEngine& engine, const TrainingData& data,
               const FitOptions& options, const ReplicaOptions& replica,
               const PipelineOptions* pipeline = nullptr) {
   if (replica_config(server, replica).replica < 0) {
-    serve_parameters(server, replica);
+    serve_parameters(server, with_last_step(replica, server, engine, data, options));
     return {};
   }
   std::optional<ClusterFit> fit;

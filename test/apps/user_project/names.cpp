@@ -253,7 +253,7 @@ void name_library() {
        static_cast<Output (*)(Output, Output, Output, double)>(&af::layer_norm),
        static_cast<Output (*)(Output, double, std::uint64_t, Output)>(&af::dropout));
   // kernels/ops/arrays.h
-  keep(&af::unstack, &af::squeeze, &af::range, &af::one_hot, &af::clip, &af::variance, &af::any,
+  keep(&af::unstack, &af::slice_to_end, &af::squeeze, &af::range, &af::one_hot, &af::clip, &af::variance, &af::any,
        &af::all, &af::tile, &af::cumsum, &af::take_along_axis, &af::add_along_axis, &af::top_k, &af::erf,
        &af::softplus, &af::sin, &af::cos, &af::floor, &af::ceil, &af::round, &af::stop_gradient,
        &af::silu, &af::leaky_relu, &af::elu, &af::selu, &af::einsum);
@@ -364,6 +364,8 @@ void name_jobs() {
   keep(&af::engine_options);
   // actors/jobs/parquet/parquet_input.h
   keep(&af::check_parquet);
+  // actors/jobs/csv_input.h
+  keep(&af::match_headers, &af::choose_columns, &af::without_byte_order_mark);
   // actors/jobs/outputs.h
   keep(&af::part_name, &af::expect_output, &af::prepare_output, &af::finish_output);
   // actors/jobs/held_values.h, hot_keys.h, skew.h

@@ -18,20 +18,39 @@ namespace actorflow::test {
 // Which one, and how far it has come, vary with the seed.
 class CommitCrash final : public HandlerProbe {
  public:
-  CommitCrash(SimCluster& sim, std::uint64_t seed) : sim_(sim), seed_(seed) { handler_probe = this; }
-  ~CommitCrash() override { handler_probe = nullptr; }
+  // While it lives, the commits of a cluster are watched.
+  class Watch {
+   public:
+    Watch(CommitCrash& crash, SimCluster& sim) : crash_(crash) {
+      crash.sim_ = &sim;
+      handler_probe = &crash;
+    }
+    ~Watch() {
+      handler_probe = nullptr;
+      crash_.sim_ = nullptr;
+    }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+   private:
+    CommitCrash& crash_;
+  };
+
+  // It must outlive the cluster, whose end unwinds handlers that have begun: they still call after().
+  explicit CommitCrash(std::uint64_t seed) : seed_(seed) {}
 
   bool has_happened() const { return has_happened_; }
 
   void made(const HandlerName&) override {}
   void before(const HandlerName& handler) override {
-    if (!is_commit(handler)) return;
-    ++running_[sim_.world().current()];
-    sim_.world().after(std::chrono::microseconds(scrambled(seed_) % commit_us),
-                       [this, task = sim_.world().current()] { crash_if_it_runs(task); });
+    if (!sim_ || !is_commit(handler)) return;
+    World& world = sim_->world();
+    ++running_[world.current()];
+    world.after(std::chrono::microseconds(scrambled(seed_) % commit_us),
+                [this, task = world.current()] { crash_if_it_runs(task); });
   }
   void after(const HandlerName& handler) override {
-    if (is_commit(handler)) --running_[sim_.world().current()];
+    if (sim_ && is_commit(handler)) --running_[sim_->world().current()];
   }
 
  private:
@@ -42,19 +61,19 @@ class CommitCrash final : public HandlerProbe {
   }
   // Parts that write no files commit in no time.
   void crash_if_it_runs(TrackId task) {
-    if (has_happened_ || running_[task] == 0 || seen_++ != seed_ % commits) return;
+    if (!sim_ || has_happened_ || running_[task] == 0 || seen_++ != seed_ % commits) return;
     has_happened_ = true;
-    const auto now = sim_.world().elapsed();
+    const auto now = sim_->world().elapsed();
     if (seed_ / commits % 2 == 0) {
-      sim_.at(now).fault(FaultKind::power, 100ms);
+      sim_->at(now).fault(FaultKind::power, 100ms);
     } else {
-      const std::string& name = sim_.world().track_names()[static_cast<std::size_t>(task)];
-      sim_.at(now).kill(name);
-      sim_.at(now + 100ms).restart(name);
+      const std::string& name = sim_->world().track_names()[static_cast<std::size_t>(task)];
+      sim_->at(now).kill(name);
+      sim_->at(now + 100ms).restart(name);
     }
   }
 
-  SimCluster& sim_;
+  SimCluster* sim_ = nullptr;  // while it is watched
   const std::uint64_t seed_;
   std::map<TrackId, int> running_;  // commits
   std::uint64_t seen_ = 0;
@@ -65,8 +84,9 @@ class CommitCrash final : public HandlerProbe {
 inline void commit_through_a_crash(int tasks) {
   const WordFiles expected = undisturbed_words();
   const SimOptions options = options_of_a_short_job();
+  CommitCrash crash(options.seed);
   SimCluster sim({{"local", tasks}}, options);
-  const CommitCrash crash(sim, options.seed);
+  const CommitCrash::Watch watch(crash, sim);
   auto run = sim.start(
       [tasks](SimTask& task) { tasks == 1 ? run_alone(task) : run_task(task, Compression::lz4); });
   run.finish("/job:local/task:0");
