@@ -117,6 +117,15 @@ std::optional<TaskName> task_of(const nlohmann::json& root, Mistakes& mistakes) 
   return TaskName{type.get<std::string>(), *number};
 }
 
+// Managed services set one without a cluster for a job on one machine. What cannot be read is the matter
+// of parse_tf_config().
+bool is_for_one_machine(const std::string& text) try {
+  const nlohmann::json root = parse("TF_CONFIG", text);
+  return root.is_object() && (!root.contains("cluster") || root["cluster"].empty());
+} catch (const Error&) {
+  return false;
+}
+
 }  // namespace
 
 ClusterSpec parse_cluster(const std::string& text) {
@@ -140,10 +149,7 @@ ClusterSpec read_cluster(const std::string& text_or_file) {
 std::optional<std::string> tf_config() {
   const char* value = std::getenv("TF_CONFIG");
   if (!value || !*value) return std::nullopt;
-  // Managed services set one without a cluster for a job on one machine.
-  const auto root = nlohmann::json::parse(value, nullptr, false);
-  const bool is_alone = root.is_object() && (!root.contains("cluster") || root["cluster"].empty());
-  return is_alone ? std::nullopt : std::optional<std::string>(value);
+  return is_for_one_machine(value) ? std::nullopt : std::optional<std::string>(value);
 }
 
 TaskConfig parse_tf_config(const std::string& text) {

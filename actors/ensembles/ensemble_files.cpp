@@ -1,7 +1,9 @@
 // Ensembles as folders of checkpoints.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <array>
+#include <exception>
 
 #include "actors/checkpoint/folder.h"
 #include "actors/ensembles/saved_members.h"
@@ -118,6 +120,13 @@ Checkpoint load_vote(Storage& storage, const std::string& folder) {
   }
 }
 
+// The ensemble is saved already.
+void remove_earlier(Storage& storage, const std::string& folder, std::int64_t number) try {
+  remove_checkpoints(storage, folder, number);
+} catch (const std::exception& error) {
+  spdlog::warn("weights of an earlier ensemble stay in {}: {}", folder, error.what());
+}
+
 }  // namespace
 
 void Ensemble::save(const std::string& folder) const {
@@ -132,7 +141,7 @@ void Ensemble::save(const std::string& folder) const {
   save_checkpoint(storage, path_of(folder, "vote"),
                   {.global_step = number, .tensors = vote_tensors(*state_)}, newest);
   for (const auto& [member, tensors] : state_->weights)
-    remove_checkpoints(storage, path_of(folder, member_name(member)), number);
+    remove_earlier(storage, path_of(folder, member_name(member)), number);
 }
 
 std::vector<std::string> Ensemble::load(const std::string& folder, DamagedMembers what) {

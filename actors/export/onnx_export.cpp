@@ -72,7 +72,7 @@ void remove_earlier_weights(Storage& storage, const std::string& folder, const s
     if (name != present && name.size() == form.size() && name.starts_with(stem + "-") &&
         name.ends_with(".weights"))
       storage.remove(folder + "/" + name);
-} catch (const Error& error) {
+} catch (const std::exception& error) {
   spdlog::warn("weights of earlier exports stay in {}: {}", folder, error.what());
 }
 

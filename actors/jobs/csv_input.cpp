@@ -82,9 +82,4 @@ std::span<const std::string_view> choose_columns(const CsvFile& file,
   return chosen;
 }
 
-std::string_view without_byte_order_mark(std::string_view line) {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";
-  return line.starts_with(mark) ? line.substr(mark.size()) : line;
-}
-
 }  // namespace actorflow

@@ -41,7 +41,4 @@ std::span<const std::string_view> choose_columns(const CsvFile& file,
                                                  std::span<const std::string_view> row,
                                                  std::vector<std::string_view>& chosen);
 
-// The first line of a file without the mark by which some programs tell UTF-8.
-std::string_view without_byte_order_mark(std::string_view line);
-
 }  // namespace actorflow

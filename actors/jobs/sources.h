@@ -20,6 +20,7 @@
 #include "schema/formats/line_blocks.h"
 #include "schema/formats/record_blocks.h"
 #include "schema/formats/tfrecord_file.h"
+#include "schema/records/csv_field.h"
 #include "schema/records/csv_record.h"
 #include "schema/records/record_codec.h"
 

@@ -11,6 +11,11 @@ namespace actorflow {
 // REQUIRES: the server has published its settings.
 void note_training(Server& server);
 
+// Ok if the settings are the same. Else failed_precondition, which names both tasks and each setting of
+// `own` of which the other one has another value.
+Status refusal_of(const ReplicaSettings& own, const TaskName& self, const ReplicaSettings& theirs,
+                  const TaskName& other);
+
 // All other tasks fail for this reason, for which this replica is refused, unless the chief trains
 // already.
 void tell_refusal(Server& server, const TaskName& chief, const Status& why);

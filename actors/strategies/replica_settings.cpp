@@ -62,30 +62,25 @@ std::optional<SettingsAre> settings_in(SettingsAnswer answer) {
   }
 }
 
-std::string differences(const ReplicaSettings& own, const TaskName& self, const SettingsAre& theirs,
+ReplicaSettings settings_of(const SettingsAre& answer) {
+  ReplicaSettings settings;
+  for (std::size_t i = 0; i < std::min(answer.names.size(), answer.values.size()); ++i)
+    settings.emplace_back(answer.names[i], answer.values[i]);
+  return settings;
+}
+
+std::string differences(const ReplicaSettings& own, const TaskName& self, const ReplicaSettings& theirs,
                         const TaskName& other) {
   std::string text;
   for (const auto& [name, value] : own) {
-    const auto found = std::ranges::find(theirs.names, name);
-    const std::string of_other =
-        found == theirs.names.end()
-            ? "nothing"
-            : theirs.values[static_cast<std::size_t>(found - theirs.names.begin())];
+    const auto found =
+        std::ranges::find(theirs, name, [](const auto& setting) { return setting.first; });
+    const std::string of_other = found == theirs.end() ? "nothing" : found->second;
     if (of_other != value)
       text += fmt::format("\n  {}: {} has {}, {} has {}", name, self.to_string(), value,
                           other.to_string(), of_other);
   }
   return text;
-}
-
-// Ok if the settings are the same.
-Status refusal_of(const ReplicaSettings& own, const TaskName& self, const SettingsAre& theirs,
-                  const TaskName& other) {
-  const std::string text = differences(own, self, theirs, other);
-  if (text.empty()) return {};
-  return {Code::failed_precondition,
-          fmt::format("{} was started with other settings than {}; start all tasks with the same:{}",
-                      self.to_string(), other.to_string(), text)};
 }
 
 std::string describe_all_reduce(const AllReduce& strategy) {
@@ -127,10 +122,19 @@ void publish_settings(Server& server, const ReplicaSettings& settings) {
   server.spawn(actor_name, [settings] { return std::make_unique<SettingsActor>(settings); });
 }
 
+Status refusal_of(const ReplicaSettings& own, const TaskName& self, const ReplicaSettings& theirs,
+                  const TaskName& other) {
+  const std::string text = differences(own, self, theirs, other);
+  if (text.empty()) return {};
+  return {Code::failed_precondition,
+          fmt::format("{} was started with other settings than {}; start all tasks with the same:{}",
+                      self.to_string(), other.to_string(), text)};
+}
+
 void expect_settings_of(Server& server, const TaskName& chief, const ReplicaSettings& own) {
   const auto theirs = settings_in(ask_settings(server, chief));
   if (!theirs) return;
-  const Status refusal = refusal_of(own, server.name(), *theirs, chief);
+  const Status refusal = refusal_of(own, server.name(), settings_of(*theirs), chief);
   if (refusal.ok()) return;
   if (!theirs->trains) server.fail_cluster(refusal);
   throw Error(refusal);
@@ -153,7 +157,7 @@ void expect_same_settings(Server& server, const std::vector<TaskName>& replicas,
     if (replica != server.name()) answers.emplace_back(replica, ask_settings(server, replica, 2s));
   for (auto& [replica, answer] : answers)
     if (const auto theirs = settings_in(std::move(answer)))
-      throw_if_error(refusal_of(own, server.name(), *theirs, replica));
+      throw_if_error(refusal_of(own, server.name(), settings_of(*theirs), replica));
 }
 
 void tell_why_the_chief_failed(Server& server) {

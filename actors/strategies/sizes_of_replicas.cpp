@@ -102,12 +102,8 @@ std::optional<DataSize> Exchange::ask(const TaskName& replica) const {
   const auto size = answer_of(replica);
   if (!size) return std::nullopt;
   if (size->own) return DataSize{size->steps, size->examples};
-  const Status refusal{
-      Code::failed_precondition,
-      fmt::format("{} was started with other settings than {}; start all tasks with the same:\n  "
-                  "auto_shard_policy: {} has off, {} has data",
-                  server_.name().to_string(), replica.to_string(), server_.name().to_string(),
-                  replica.to_string())};
+  constexpr const char* name = "auto_shard_policy";
+  const Status refusal = refusal_of({{name, "off"}}, server_.name(), {{name, "data"}}, replica);
   tell_refusal(server_, chief_, refusal);
   throw Error(refusal);
 }

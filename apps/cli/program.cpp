@@ -14,6 +14,7 @@
 #include "dataflow/values/error.h"
 #include "dataflow/values/spelling.h"
 #include "kernels/core/crash_report.h"
+#include "schema/environment/command_line.h"
 
 namespace actorflow {
 namespace {
@@ -72,21 +73,6 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
                      did_you_mean(rest[0].substr(0, rest[0].find('=')), views), help);
 }
 
-// "--name=" as a name and an empty value: CLI11 would take the next flag for its value. In the order in
-// which CLI11 wants them, the last one first.
-std::vector<std::string> arguments_of(int argc, char** argv) {
-  std::vector<std::string> arguments;
-  for (int i = argc - 1; i > 0; --i) {
-    std::string argument = argv[i];
-    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
-      arguments.emplace_back();
-      argument.pop_back();
-    }
-    arguments.push_back(std::move(argument));
-  }
-  return arguments;
-}
-
 }  // namespace
 
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
@@ -95,7 +81,7 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
   report_crashes();
   app.set_version_flag("--version", name + " " + ACTORFLOW_VERSION);
   try {
-    app.parse(arguments_of(argc, argv));
+    app.parse(backward_arguments({argv + std::min(argc, 1), argv + argc}));
     return body();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version

@@ -11,6 +11,7 @@
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 #include "apps/scenario/scenario_jobs.h"
+#include "schema/environment/command_line.h"
 
 namespace actorflow {
 namespace {
@@ -145,9 +146,9 @@ Scenario Scenario::read(const std::string& path, const std::vector<std::string>&
   app.set_config("--scenario", path, "", true);
   app.allow_config_extras(CLI::config_extras_mode::error);
   try {
-    std::vector<std::string> arguments;  // the last one first
-    for (const auto& setting : settings) arguments.insert(arguments.begin(), "--" + setting);
-    app.parse(std::move(arguments));
+    std::vector<std::string> arguments;
+    for (const auto& setting : settings) arguments.push_back("--" + setting);
+    app.parse(backward_arguments(std::move(arguments)));
     return {fs::path(path).stem().string(), flags};
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{}: {}; `actorflow help simulate` lists what a scenario may say", path,

@@ -177,7 +177,9 @@ class SynchronousTraining {
       : t_(t),
         strategy_(strategy),
         local_step_(local_variable(t, "local_step")),
-        local_serial_(local_variable(t, "local_serial")) {}
+        local_serial_(local_variable(t, "local_serial")) {
+    for (const auto& update : t_.updates) expect_coordinator_of(update.variable);
+  }
 
   TrainOp add() {
     contribution_ = {with_gradients(t_, local_step_, "sent_step"),
@@ -204,6 +206,15 @@ class SynchronousTraining {
   }
 
  private:
+  // A step without a task is found on the variable's own, where it is if no variable names one.
+  void expect_coordinator_of(const Variable& variable) const {
+    const std::string task = task_of(variable.device());
+    if (!task.empty() && task_of(t_.global_step.device()).empty())
+      throw invalid_argument("synchronous training: variable '" + variable.name() + "' is on " + task +
+                             ", and the global step '" + t_.global_step.name() +
+                             "' names no task; make it on one, as replica_device_setter() does");
+  }
+
   Output accumulate(const GradientAndVariable& update) {
     Attrs attrs = update_attrs(t_, update.variable);
     attrs.merge(replica_attrs(t_.replication, strategy_));

@@ -120,7 +120,7 @@ Output squeeze(Output x, const List& axes) {
   if (std::ranges::count(shape.dims(), Shape::unknown) <= 1) return reshape(x, shape);
   // A shape with several unknown dimensions cannot be asked for; the sum over an axis of 1 is the same.
   if (axes.empty()) return x;
-  if (!(is_float32_or_64(x.dtype()) || x.dtype() == DType::int32 || x.dtype() == DType::int64))
+  if (!ArithmeticTypes::contains(x.dtype()))
     refuse("squeeze", x, "numbers, where several dimensions are unknown",
            std::string(to_string(x.dtype())));
   return sum(x, axes);

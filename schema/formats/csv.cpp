@@ -106,9 +106,7 @@ class CsvReader final : public ElementReader {
         throw damaged(record_line_, "a quoted field is not closed before the file ends");
       return;
     }
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // Excel's, for UTF-8
-    if (lines_.number() == 1 && line.starts_with(byte_order_mark))
-      line.remove_prefix(byte_order_mark.size());
+    if (lines_.number() == 1) line = without_byte_order_mark(line);
     if (record_line_ == 0) record_line_ = lines_.number();
     record_bytes_ += line.size();
     if (record_bytes_ > max_record_bytes)

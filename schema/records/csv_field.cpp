@@ -13,6 +13,11 @@ std::string in_column(std::size_t column) { return "column " + std::to_string(co
 
 }  // namespace
 
+std::string_view without_byte_order_mark(std::string_view line) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return line.starts_with(mark) ? line.substr(mark.size()) : line;
+}
+
 std::span<const std::string_view> CsvSplitter::split(std::string_view line) {
   fields_.clear();
   if (line.find('"') != std::string_view::npos) {

@@ -12,6 +12,9 @@
 
 namespace actorflow {
 
+// The first line of a file without the mark with which Excel begins UTF-8.
+std::string_view without_byte_order_mark(std::string_view line);
+
 // Cuts lines into their fields. Copies only lines with quotes. Not thread-safe.
 class CsvSplitter {
  public:

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "test/apps/support/adding_ranks.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 
@@ -13,11 +14,11 @@ using namespace actorflow::test;
 namespace {
 
 // `first`: the beginning of rank 0's command; nothing: the program.
-std::vector<std::unique_ptr<Process>> start_ranks(int count, const std::vector<std::string>& more,
-                                                  const std::vector<std::string>& first = {}) {
+Ranks start_ranks(int count, const std::vector<std::string>& more,
+                  const std::vector<std::string>& first = {}) {
   std::string hosts;
   for (const auto& address : free_addresses(count)) hosts += (hosts.empty() ? "" : ",") + address;
-  std::vector<std::unique_ptr<Process>> ranks;
+  Ranks ranks;
   for (int rank = 0; rank < count; ++rank) {
     std::vector<std::string> command{"all_reduce"};
     if (rank == 0 && !first.empty()) command = first;
@@ -45,33 +46,14 @@ BOOST_AUTO_TEST_CASE(four_processes_sum_small_and_large_tensors) {
 }
 
 BOOST_AUTO_TEST_CASE(kill_9_of_a_rank_is_an_error_of_all_others_that_names_it) {
-  const auto ranks = start_ranks(4, {"--rounds=100000000", "--bytes=100000"});
-  for (const auto& rank : ranks) BOOST_TEST(rank->prints("adds"), rank->output());
-  ranks[2]->send_signal(SIGKILL);
-  for (const int other : {0, 1, 3}) {
-    Process& rank = *ranks[static_cast<std::size_t>(other)];
-    BOOST_TEST(rank.wait() == 138);
-    BOOST_TEST(rank.output().find("rank 2 (/job:rank/task:2) is lost") != std::string::npos,
-               rank.output());
-  }
+  expect_that_others_name_a_killed_rank(start_ranks(4, {"--rounds=100000000", "--bytes=100000"}), 2);
 }
 
 // They look for what the others show almost all of the time.
 BOOST_AUTO_TEST_CASE(kill_9_of_a_rank_whose_page_others_look_at_is_an_error_that_names_it) {
-  for (const int killed : {0, 1}) {
-    const auto ranks = start_ranks(3, {"--rounds=100000000", "--bytes=8", "--spin_us=10000"});
-    for (const auto& rank : ranks) BOOST_TEST(rank->prints("adds"), rank->output());
-    ranks[static_cast<std::size_t>(killed)]->send_signal(SIGKILL);
-    const std::string name = std::to_string(killed);
-    for (int other = 0; other < 3; ++other) {
-      if (other == killed) continue;
-      Process& rank = *ranks[static_cast<std::size_t>(other)];
-      BOOST_TEST(rank.wait() == 138);
-      BOOST_TEST(rank.output().find("rank " + name + " (/job:rank/task:" + name + ") is lost") !=
-                     std::string::npos,
-                 rank.output());
-    }
-  }
+  for (const std::size_t killed : {0, 1})
+    expect_that_others_name_a_killed_rank(
+        start_ranks(3, {"--rounds=100000000", "--bytes=8", "--spin_us=10000"}), killed);
 }
 
 // The file cannot be made as large as it must be.

@@ -1,11 +1,10 @@
 // All-reduces of processes on two machines, two on each.
 #include <boost/test/unit_test.hpp>
-#include <csignal>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "apps/rehearsal/lan.h"
+#include "test/apps/support/adding_ranks.h"
 #include "test/apps/support/machines.h"
 #include "test/apps/support/process.h"
 
@@ -14,12 +13,10 @@ using namespace actorflow::test;
 
 namespace {
 
-using Processes = std::vector<std::unique_ptr<Process>>;
-
-Processes start_ranks(Lan& lan, const std::vector<std::string>& more) {
+Ranks start_ranks(Lan& lan, const std::vector<std::string>& more) {
   lan.set_name("first", 0);
   lan.set_name("second", 1);
-  Processes ranks;
+  Ranks ranks;
   for (int rank = 0; rank < 4; ++rank) {
     std::vector<std::string> command{
         ACTORFLOW_BIN_DIR "/all_reduce",
@@ -63,21 +60,10 @@ BOOST_AUTO_TEST_CASE(a_sum_for_each_machine_needs_half_of_the_packets) {
 }
 
 BOOST_AUTO_TEST_CASE(kill_9_of_a_rank_is_an_error_of_all_others_that_names_it) {
-  for (const int killed : {1, 2}) {
+  for (const std::size_t killed : {1, 2}) {
     Lan lan(2);
-    const auto ranks =
-        start_ranks(lan, {"--rounds=100000000", "--bytes=100000", "--algorithm=hierarchical"});
-    for (const auto& rank : ranks) BOOST_TEST(rank->prints("adds"), rank->output());
-    ranks[static_cast<std::size_t>(killed)]->send_signal(SIGKILL);
-    const std::string name = std::to_string(killed);
-    for (int other = 0; other < 4; ++other) {
-      if (other == killed) continue;
-      Process& rank = *ranks[static_cast<std::size_t>(other)];
-      BOOST_TEST(rank.wait() == 138);
-      BOOST_TEST(rank.output().find("rank " + name + " (/job:rank/task:" + name + ") is lost") !=
-                     std::string::npos,
-                 rank.output());
-    }
+    expect_that_others_name_a_killed_rank(
+        start_ranks(lan, {"--rounds=100000000", "--bytes=100000", "--algorithm=hierarchical"}), killed);
   }
 }
 

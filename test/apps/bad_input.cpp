@@ -72,6 +72,7 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
                  {"no_such: expected a folder of images", "nothing is there"});
   expect_failure({"actorflow", "job", "--help"}, bad_usage, {"actorflow job word_count"});
   expect_failure({"word_count", "--memory", "lots"}, bad_usage, {"--memory", "lots"});
+  expect_failure({"word_count", "--input=", "--output=counts"}, bad_usage, {"the job wants --input"});
   expect_failure({"actorflow", "train", "mnist", "--workers", "0"}, bad_usage, {"--workers"});
   expect_failure({"actorflow", "train", "mnist", "--sync", "--async"}, bad_usage, {"--sync", "--async"});
   expect_failure({"actorflow", "train", "mnist", "--staleness_bound=1"}, bad_usage,

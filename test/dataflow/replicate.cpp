@@ -263,6 +263,15 @@ BOOST_AUTO_TEST_CASE(variables_that_the_loss_does_not_depend_on_are_left_alone) 
                         invalid_with({"depends on none of the 1 variables"}));
 }
 
+// The parameter servers would ask their own tasks for the step, where nobody keeps it.
+BOOST_AUTO_TEST_CASE(a_global_step_that_names_no_task_is_refused_where_variables_name_one) {
+  Model m;
+  const Variable nowhere = m.graph.variable("nowhere", m.graph.constant(std::int64_t{0}));
+  BOOST_CHECK_EXCEPTION(minimize(m.graph, m.loss, {m.a}, nowhere, Sgd{}, synchronous), Error,
+                        invalid_with({"variable 'a' is on /job:ps/task:1", "'nowhere' names no task"}));
+  minimize(m.graph, m.loss, {m.b}, nowhere, Sgd{});
+}
+
 BOOST_AUTO_TEST_CASE(senseless_replications_are_refused) {
   Model m;
   const auto with = [&m](const Replication& r) { minimize(m.graph, m.loss, {m.a}, m.step, Sgd{}, r); };

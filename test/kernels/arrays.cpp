@@ -146,6 +146,8 @@ BOOST_AUTO_TEST_CASE(dimensions_of_one_go_away) {
   BOOST_CHECK_EXCEPTION(squeeze(x, {1}), Error, invalid_with("length 1"));
   const Output open = g.placeholder(DType::float32, {-1, 1, -1});
   BOOST_TEST(squeeze(open, {1}).type().to_string() == "float32[?,?]");
+  const Output half = g.placeholder(DType::float16, {-1, 1, -1});
+  BOOST_TEST(squeeze(half, {1}).type().to_string() == "float16[?,?]");
   const Output texts = g.placeholder(DType::string, {-1, 1, -1});
   BOOST_CHECK_EXCEPTION(squeeze(texts, {1}), Error, invalid_with("numbers"));
 }

@@ -39,14 +39,19 @@ std::size_t slots_of(Runtime& runtime, std::size_t wanted) {
              : static_cast<std::size_t>(std::max(1, TaskScheduler::of(runtime.system()).helpers()));
 }
 
+std::string memory_flag(std::size_t bytes) {
+  return bytes < mib ? fmt::format("--memory of {} bytes", bytes)
+                     : fmt::format("--memory of {} MiB", bytes / mib);
+}
+
 // Half of the memory is for parts at work, half for what they hand over.
 std::size_t part_bytes_of(std::size_t memory_bytes, std::size_t slots) {
   const std::size_t bytes = memory_bytes / 2 / slots;
   if (bytes < least_part_bytes)
     throw invalid_argument(fmt::format(
-        "--memory of {} MiB is too little for {} parts at a time: each needs {} MiB, and as much is "
-        "kept for what they hand over; give at least {} MiB, or fewer threads",
-        memory_bytes / mib, slots, least_part_bytes / mib, 2 * slots * least_part_bytes / mib));
+        "{} is too little for {} parts at a time: each needs {} MiB, and as much is kept for what they "
+        "hand over; give at least {} MiB, or fewer threads",
+        memory_flag(memory_bytes), slots, least_part_bytes / mib, 2 * slots * least_part_bytes / mib));
   return bytes;
 }
 
@@ -103,10 +108,9 @@ JobEngine::Sizes JobEngine::sizes() const {
   const std::size_t room = options_.memory_bytes / 2 / part_bytes;
   if (room == 0)
     throw invalid_argument(
-        fmt::format("--memory of {} MiB is too little: the job has begun with parts of {} MiB, and as "
-                    "much is kept for "
+        fmt::format("{} is too little: the job has begun with parts of {} MiB, and as much is kept for "
                     "what they hand over; give at least {} MiB",
-                    options_.memory_bytes / mib, part_bytes / mib, 2 * part_bytes / mib));
+                    memory_flag(options_.memory_bytes), part_bytes / mib, 2 * part_bytes / mib));
   return {std::min(slots, room), part_bytes, static_cast<std::size_t>(history_->job->chunk_bytes)};
 }
 

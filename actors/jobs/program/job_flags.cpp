@@ -11,6 +11,7 @@
 #include "actors/runtime/threaded_runtime.h"
 #include "dataflow/cluster/task_config.h"
 #include "schema/cluster_json.h"
+#include "schema/environment/command_line.h"
 #include "schema/environment/task_from_environment.h"
 
 namespace actorflow {
@@ -219,7 +220,7 @@ JobFlags parse_job_flags(CLI::App& app, std::vector<std::string> arguments, cons
     return "Before the flags stands the job's name, where a program has several.\n" +
            parameter_help(jobs, job);
   });
-  app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 begins at the end
+  app.parse(backward_arguments(std::move(arguments)));
   take_parameters(app.remaining(), flags.options.parameters);
   if (flags.options.resume && flags.options.work_folder.empty())
     throw invalid_argument("--resume: say with --work_folder where the job has kept what it has done");

@@ -365,7 +365,9 @@ void name_jobs() {
   // actors/jobs/parquet/parquet_input.h
   keep(&af::check_parquet);
   // actors/jobs/csv_input.h
-  keep(&af::match_headers, &af::choose_columns, &af::without_byte_order_mark);
+  keep(&af::match_headers, &af::choose_columns);
+  // schema/records/csv_field.h
+  keep(&af::without_byte_order_mark);
   // actors/jobs/outputs.h
   keep(&af::part_name, &af::expect_output, &af::prepare_output, &af::finish_output);
   // actors/jobs/held_values.h, hot_keys.h, skew.h
