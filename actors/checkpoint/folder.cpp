@@ -31,12 +31,32 @@ std::int64_t take_number(std::string_view& text, std::string_view prefix) {
   return number;
 }
 
-// The parts of "step-<n>[.epoch-<e>]<suffix>"; a negative step for other names.
+bool take_word(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+// Whether this stands behind the step in the name of a file that a checkpoint consists of, or of one in
+// the making (".<process>-<number>.tmp", file_storage.cpp).
+bool is_suffix(std::string_view text) {
+  if (!take_word(text, manifest_suffix)) {
+    take_word(text, ".again");
+    if (take_number(text, ".") < 0 || take_number(text, "-of-") < 0 || !take_word(text, ".safetensors"))
+      return false;
+  }
+  return text.empty() || (text.starts_with('.') && text.ends_with(".tmp"));
+}
+
+// The parts of "step-<n>[.epoch-<e>]<suffix>"; a negative step for all other names: people keep pictures
+// and notes beside a checkpoint, and name them after its step.
 struct FileName {
   explicit FileName(std::string_view name)
       : step(take_number(name, "step-")),
         epoch(std::max<std::int64_t>(0, take_number(name, ".epoch-"))),
-        suffix(name) {}
+        suffix(name) {
+    if (!is_suffix(suffix)) step = -1;
+  }
 
   std::int64_t step;
   std::int64_t epoch;

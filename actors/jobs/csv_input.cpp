@@ -16,13 +16,16 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// None of an empty file.
+// None of a file without a line.
 Names header_of(Storage& storage, const std::string& path, char delimiter) {
   LineBlocks blocks(open_data_file(storage, path, compression_of(path)));
-  std::string_view line = blocks.next();
-  line = without_byte_order_mark(line.substr(0, line.find('\n')));
+  const std::string_view text = without_byte_order_mark(blocks.next());
+  if (text.empty()) return {};
+  std::string_view line = text.substr(0, text.find('\n'));
   if (line.ends_with('\r')) line.remove_suffix(1);
-  if (line.empty()) return {};
+  if (line.empty())
+    throw invalid_argument(fmt::format(
+        "'{}' begins with an empty line: expected its header there, or CsvInput::header = false", path));
   CsvSplitter splitter(delimiter);
   try {
     const auto names = splitter.split(line);

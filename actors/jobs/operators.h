@@ -46,6 +46,10 @@ template <class F>
 auto Collection<Pipe>::flat_map(F f, Where where) const {
   static_assert(std::invocable<F&, Record&&>,
                 "flat_map: expected a function of the collection's records");
+  static_assert(
+      std::ranges::range<std::invoke_result_t<F&, Record&&>>,
+      "flat_map: expected a function that gives a range of records, such as a std::vector; for "
+      "one record there is map()");
   using Step = FlatMapStep<Record, F>;
   return then(Step{std::move(f), make_operator<typename Step::Record>("flat_map", where)});
 }
@@ -277,6 +281,8 @@ auto Collection<Pipe>::co_group(const Collection<Other>& other, F f, Where where
 template <class Pipe>
 template <class KeyOf>
 auto Collection<Pipe>::sort_by(KeyOf key_of, SortOrder order, Where where) const {
+  static_assert(std::invocable<const KeyOf&, const Record&>,
+                "sort_by: expected a function, or a pointer to a member, that gives a record's key");
   if constexpr (!Pipe::is_cheap)
     return cache(where).sort_by(std::move(key_of), order, where);
   else

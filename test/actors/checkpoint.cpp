@@ -9,6 +9,7 @@
 
 #include "actors/checkpoint/files/reader.h"
 #include "actors/checkpoint/files/safetensors.h"
+#include "actors/checkpoint/folder.h"
 #include "dataflow/values/error.h"
 #include "test/actors/support/memory_storage.h"
 #include "test/support/folder.h"
@@ -94,6 +95,27 @@ BOOST_AUTO_TEST_CASE(the_newest_checkpoint_is_loaded_and_the_newest_k_are_kept) 
   BOOST_TEST(storage.files.size() == 6u);
   BOOST_TEST(storage.exists(folder + "/step-9.manifest"));
   BOOST_TEST(!storage.exists(folder + "/step-2.1-of-1.safetensors"));
+}
+
+// What saving has left goes, by its whole name.
+BOOST_AUTO_TEST_CASE(other_files_that_are_named_after_a_step_stay) {
+  MemoryStorage storage;
+  const std::vector<std::string> of_people{"step-7.png",          "step-3-loss-curve.csv",
+                                           "step-1.txt",          "step-2",
+                                           "step-4.manifest.old", "step-5.0-of-1.safetensors.md5"};
+  const std::vector<std::string> leftovers{"step-1.0-of-2.safetensors",
+                                           "step-2.epoch-3.manifest.12-0a1b-0.tmp",
+                                           "step-3.again.1-of-2.safetensors.345-c0-67.tmp"};
+  for (const auto& files : {of_people, leftovers})
+    for (const auto& name : files) storage.write_atomically(folder + "/" + name, {});
+  const auto names = storage.list(folder);
+  for (const std::int64_t step : {8, 9, 10})
+    save_checkpoint(storage, folder, at_step(step), {.max_to_keep = 1});
+  remove_leftovers(storage, folder, names, 3);
+  remove_checkpoints(storage, folder);
+  for (const auto& name : of_people) BOOST_TEST(storage.exists(folder + "/" + name), name);
+  for (const auto& name : leftovers) BOOST_TEST(!storage.exists(folder + "/" + name), name);
+  BOOST_TEST(storage.list(folder).size() == of_people.size());
 }
 
 BOOST_AUTO_TEST_CASE(older_checkpoints_stay_at_intervals) {

@@ -57,6 +57,8 @@ BOOST_AUTO_TEST_CASE(columns_of_csv_are_found_by_their_names) {
   refused({.header = true}, "/2.csv' has 'url,time,user'");
   refused({.header = true, .columns = {"user", "tmie"}}, "has no column 'tmie'");
   refused({.columns = {"user"}}, "set CsvInput::header");
+  test::write_file(folder.file("in/4.csv"), "\nuser,time,url\na,1,/x\n");
+  refused({.header = true, .columns = {"user", "time"}}, "/4.csv' begins with an empty line");
   test::write_file(folder.file("short.csv"), "user,time,url\na,1\n");
   const auto rows =
       job.read_csv<Click>(folder.file("short.csv"), {.header = true, .columns = {"user", "time"}});

@@ -37,7 +37,7 @@ const Prepared& job_with_a_backup() {
 
 BOOST_AUTO_TEST_SUITE(training)
 
-SIMULATION_TEST(faults_that_heal_change_no_bit_of_synchronous_training, seeds(1, 100)) {
+SIMULATION_TEST(faults_that_heal_change_no_bit_of_synchronous_training, seeds(1, 60)) {
   simulate(synchronous_job().scenario, synchronous_job().undisturbed);
 }
 
@@ -49,15 +49,15 @@ SIMULATION_TEST(faults_that_heal_change_no_bit_of_six_replicas, seeds(1, 40)) {
   simulate(scenario, undisturbed);
 }
 
-SIMULATION_TEST(faults_that_heal_leave_asynchronous_training_as_good, seeds(1, 100)) {
+SIMULATION_TEST(faults_that_heal_leave_asynchronous_training_as_good, seeds(1, 30)) {
   simulate(asynchronous_job().scenario, asynchronous_job().undisturbed);
 }
 
-SIMULATION_TEST(faults_that_heal_leave_training_with_a_backup_worker_as_good, seeds(1, 100)) {
+SIMULATION_TEST(faults_that_heal_leave_training_with_a_backup_worker_as_good, seeds(1, 60)) {
   simulate(job_with_a_backup().scenario, job_with_a_backup().undisturbed);
 }
 
-SIMULATION_TEST(faults_of_the_disk_change_no_bit_of_synchronous_training, seeds(1, 50)) {
+SIMULATION_TEST(faults_of_the_disk_change_no_bit_of_synchronous_training, seeds(1, 30)) {
   static const Scenario scenario =
       Scenario::read(ACTORFLOW_SOURCE_DIR "/apps/scenarios/digits_sync.scenario",
                      {"kinds=disk_errors,disk_errors,disk_full,power,kill"});
