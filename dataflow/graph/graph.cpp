@@ -130,6 +130,7 @@ Output Graph::add(const OpDef& op, const std::vector<Output>& inputs, Attrs attr
   infer_node(node, types);
   node.name = unique_name(std::move(node.name));
   choose_device(node);
+  if (observer_ && tails_ == 0) observer_->adds(def_.size(), node);
   def_.nodes.push_back(std::move(node));
   return {this, {def_.size() - 1, 0}};
 }
