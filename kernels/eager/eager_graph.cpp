@@ -1,7 +1,6 @@
 #include "kernels/eager/eager_graph.h"
 
 #include <array>
-#include <utility>
 
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/graph/state_ops.h"
@@ -12,6 +11,23 @@
 #include "kernels/eager/variable_state.h"
 
 namespace actorflow {
+namespace {
+
+// Says which variable a node reads that is being added, also if adding it fails.
+class BeingRead {
+ public:
+  BeingRead(const EagerVariable*& place, const EagerVariable& variable) : place_(place) {
+    place_ = &variable;
+  }
+  BeingRead(const BeingRead&) = delete;
+  BeingRead& operator=(const BeingRead&) = delete;
+  ~BeingRead() { place_ = nullptr; }
+
+ private:
+  const EagerVariable*& place_;
+};
+
+}  // namespace
 
 const Tensor& EagerGraph::value(Edge edge) const {
   if (const Tensor* value = values_.find(edge)) return *value;
@@ -31,7 +47,7 @@ Output EagerGraph::read(const EagerVariable& variable) {
   if (!reads.empty() && reads.back().version == version) return {&graph_, reads.back().edge};
   variables_.add(variable);
   const TensorType type = variable.type();
-  being_read_ = &variable;
+  const BeingRead being_read(being_read_, variable);
   const Output read = graph_.add(
       read_variable_op(), {},
       {{"variable", variable.name()}, {"dtype", type.dtype}, {"shape", type.shape}}, variable.name());
@@ -87,8 +103,8 @@ void EagerGraph::run(const Node& node, std::span<Tensor> outputs) {
 
 // A variable that the graph makes gets its value later, from the node of its initializer.
 void EagerGraph::read_variable(NodeId id, const Node& node, std::span<Tensor> outputs) {
-  if (const EagerVariable* variable = std::exchange(being_read_, nullptr)) {
-    outputs[0] = context_.device().to_device(variable->read());
+  if (being_read_) {
+    outputs[0] = context_.device().to_device(being_read_->read());
     return;
   }
   const auto& name = attr<std::string>(node, "variable");

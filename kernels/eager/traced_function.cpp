@@ -21,11 +21,14 @@ std::vector<TensorType> types_of(const std::vector<Tensor>& tensors) {
   return types;
 }
 
-void expect_fit(const std::vector<Tensor>& tensors, const std::vector<TensorType>& types,
+void expect_fit(const std::vector<TensorType>& actual, const std::vector<TensorType>& expected,
                 const TraceOptions& options) {
-  if (!fits(tensors, types))
-    throw invalid_argument(name_of(options) + " takes " + to_string(types) + ", but got " +
-                           describe(tensors));
+  const auto fit = [](const TensorType& a, const TensorType& b) {
+    return a.dtype == b.dtype && a.shape.compatible_with(b.shape);
+  };
+  if (!std::ranges::equal(actual, expected, fit))
+    throw invalid_argument(name_of(options) + " takes " + to_string(expected) + ", but got " +
+                           to_string(actual));
 }
 
 }  // namespace
@@ -69,7 +72,7 @@ struct ConcreteFunction::Impl {
   }
 
   std::vector<Tensor> run(const std::vector<Tensor>& tensors) const {
-    expect_fit(tensors, types, options);
+    expect_fit(types_of(tensors), types, options);
     std::vector<Tensor> needed;
     for (const std::size_t i : used)
       needed.push_back(context.device().to_device(
@@ -155,13 +158,14 @@ TracedFunction::TracedFunction(Function function, TraceOptions options, EagerCon
     : impl_(std::make_shared<Impl>(std::move(function), std::move(options), context)) {}
 
 std::vector<Tensor> TracedFunction::operator()(const std::vector<Tensor>& inputs) const {
-  if (impl_->options.specs.empty()) return impl_->of(types_of(inputs))(inputs);
-  expect_fit(inputs, impl_->options.specs, impl_->options);
-  return impl_->of(impl_->options.specs)(inputs);
+  return concrete(types_of(inputs))(inputs);
 }
 
 const ConcreteFunction& TracedFunction::concrete(const std::vector<TensorType>& types) const {
-  return impl_->of(types);
+  const auto& specs = impl_->options.specs;
+  if (specs.empty()) return impl_->of(types);
+  expect_fit(types, specs, impl_->options);
+  return impl_->of(specs);
 }
 
 std::size_t TracedFunction::traces() const {

@@ -9,6 +9,24 @@
 #include "kernels/eager/run_node.h"
 
 namespace actorflow {
+namespace {
+
+// Keeps the observer of a graph away for its life: the nodes of a variable are none of the function's.
+class Unobserved {
+ public:
+  explicit Unobserved(Graph& graph) : graph_(graph), observer_(graph.observer()) {
+    graph_.set_observer(nullptr);
+  }
+  Unobserved(const Unobserved&) = delete;
+  Unobserved& operator=(const Unobserved&) = delete;
+  ~Unobserved() { graph_.set_observer(observer_); }
+
+ private:
+  Graph& graph_;
+  GraphObserver* const observer_;
+};
+
+}  // namespace
 
 Tracing::Tracing(Graph& graph, std::string what) : graph_(graph), what_(std::move(what)) {
   graph_.set_observer(this);
@@ -19,9 +37,8 @@ Tracing::Captured& Tracing::capture(const EagerVariable& variable) {
       captured_, [&](const Captured& captured) { return captured.variable.is(variable); });
   if (known != captured_.end()) return *known;
   known_.add(variable);
-  makes_variable_ = true;
+  const Unobserved unobserved(graph_);
   const Variable made = graph_.variable(variable.name(), graph_.constant(variable.read()));
-  makes_variable_ = false;
   return captured_.emplace_back(variable, made.value(), made.value());
 }
 
@@ -32,7 +49,7 @@ void Tracing::assign(const EagerVariable& variable, const Output& value) {
 }
 
 void Tracing::adds(NodeId id, Node& node) {
-  if (makes_variable_ || node.op == &placeholder_op()) return;
+  if (node.op == &placeholder_op()) return;
   if (node.op == &read_variable_op())
     refuse(node, "a variable is made inside; make it before, as an EagerVariable");
   const bool assigns = node.op == &assign_variable_op(), adds_up = node.op == &assign_add_variable_op();

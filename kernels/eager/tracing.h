@@ -44,7 +44,6 @@ class Tracing final : public GraphObserver, public VariableScope {
   const std::string what_;
   KnownVariables known_;
   std::vector<Captured> captured_;
-  bool makes_variable_ = false;
 };
 
 }  // namespace actorflow

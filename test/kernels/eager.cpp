@@ -147,6 +147,24 @@ BOOST_AUTO_TEST_CASE(variables_outlive_tapes_and_are_shared_by_threads) {
   BOOST_TEST(total.read().scalar<std::int64_t>() == 3);
 }
 
+// A large product is shared by threads, each of which has a tape of its own in the same context.
+BOOST_AUTO_TEST_CASE(threads_compute_side_by_side) {
+  const EagerVariable w("w", Tensor::zeros(DType::float32, {300, 300}));
+  EagerContext context({.num_threads = 3});
+  std::vector<Tensor> results(4);
+  std::vector<std::thread> threads;
+  for (Tensor& result : results)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; ++i) {
+        GradientTape tape(context);
+        const Output x = w + 1.0F;
+        result = tape.gradients(sum(square(matmul(x, x))), {x})[0];
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  for (const Tensor& result : results) BOOST_TEST(identical(result, results[0]));
+}
+
 BOOST_AUTO_TEST_CASE(the_innermost_tape_reads) {
   const EagerVariable w("w", Tensor::scalar(2.0F));
   GradientTape outer;

@@ -41,6 +41,7 @@ BOOST_AUTO_TEST_CASE(an_open_dimension_takes_any_size) {
   const auto traced = trace(doubled, {.specs = {{DType::float32, {-1}}}});
   BOOST_TEST(identical(traced({Tensor{1.0F}})[0], Tensor{2.0F}));
   BOOST_TEST(identical(traced({Tensor{1.0F, 3.0F}})[0], Tensor{2.0F, 6.0F}));
+  BOOST_TEST(traced.concrete({{DType::float32, {3}}}).inputs()[0].shape().to_string() == "[?]");
   BOOST_TEST(traced.traces() == 1U);
   check(status_of([&] { traced({Tensor{1.0}}); }), Code::invalid_argument,
         "takes float32[?], but got float64[1]");
