@@ -81,6 +81,12 @@ double steps_per_second(const Framework& framework, const std::string& model, bo
   return best;
 }
 
+double pytorch_eager_ns(int ops, int chains) {
+  const std::string figure = output_of(pytorch, "pytorch_eager.py", fmt::format("{} {}", ops, chains));
+  if (figure.empty()) throw Error(Code::internal, "no figure came from PyTorch for small ops");
+  return std::stod(figure);
+}
+
 double gloo_milliseconds(int ranks, std::int64_t bytes, int rounds) {
   const std::string figure =
       output_of(pytorch, "pytorch_all_reduce.py", fmt::format("{} {} {}", ranks, bytes, rounds));

@@ -19,6 +19,10 @@ extern const Framework pytorch, tensorflow;
 // of the python3 in the PATH. Throws Skipped if that lacks the framework.
 double steps_per_second(const Framework& framework, const std::string& model, bool quick);
 
+// Nanoseconds that PyTorch takes for one of `ops` small ops in a chain. Throws Skipped if there is no
+// PyTorch.
+double pytorch_eager_ns(int ops, int chains);
+
 // Milliseconds of an all-reduce of float32 by PyTorch's gloo, on processes of this machine. Throws
 // Skipped if there is no PyTorch.
 double gloo_milliseconds(int ranks, std::int64_t bytes, int rounds);

@@ -57,6 +57,7 @@ std::vector<Benchmark> model_benchmarks();
 std::vector<Benchmark> kernel_benchmarks();
 std::vector<Benchmark> matmul_benchmarks();
 std::vector<Benchmark> embedding_benchmarks();
+std::vector<Benchmark> eager_benchmarks();
 std::vector<Benchmark> simulation_benchmarks();
 std::vector<Benchmark> shuffle_benchmarks();
 std::vector<Benchmark> jobs_benchmarks();

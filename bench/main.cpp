@@ -29,6 +29,7 @@ std::vector<Benchmark> all_benchmarks() {
                           conv_model_benchmarks,
                           model_benchmarks,
                           embedding_benchmarks,
+                          eager_benchmarks,
                           simulation_benchmarks,
                           shuffle_benchmarks,
                           jobs_benchmarks,

@@ -1,59 +1,28 @@
 #include "actors/runtime/scheduler_team.h"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <atomic>
 #include <caf/make_counted.hpp>
 #include <caf/ref_counted.hpp>
 #include <caf/resumable.hpp>
-#include <exception>
 
 #include "actors/runtime/scheduler.h"
-#include "kernels/core/computing.h"
+#include "kernels/core/team_parts.h"
 
 namespace actorflow {
 namespace {
 
-// The parts of one kernel. A helper that comes when all parts are taken touches only the counter, so the
-// caller need not wait for it.
 class Parts final : public caf::resumable, public caf::ref_counted {
  public:
-  Parts(int count, const std::function<void(int)>& part) : count_(count), part_(part) {}
-
-  void work() {
-    for (int i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) {
-      const Computing there(computing_);
-      try {
-        part_(i);
-      } catch (...) {
-        if (!failed_.exchange(true)) error_ = std::current_exception();
-      }
-      done_.fetch_add(1, std::memory_order_release);
-    }
-  }
-
-  // Spins: helpers have begun the parts that are left, and soon finish them.
-  void wait() const {
-    while (done_.load(std::memory_order_acquire) < count_) sched_yield();
-    if (failed_) std::rethrow_exception(error_);
-  }
+  Parts(int count, const std::function<void(int)>& part) : parts(count, part) {}
 
   resume_result resume(caf::execution_unit*, std::size_t) override {
-    work();
+    parts.work();
     return done;
   }
   void intrusive_ptr_add_ref_impl() override { intrusive_ptr_add_ref(this); }
   void intrusive_ptr_release_impl() override { intrusive_ptr_release(this); }
 
- private:
-  const int count_;
-  const std::function<void(int)>& part_;
-  const Computing* const computing_ = Computing::on_this_thread();
-  std::atomic<int> next_{0};
-  std::atomic<int> done_{0};
-  std::atomic<bool> failed_{false};
-  std::exception_ptr error_;  // of the first that failed; read after done_
+  TeamParts parts;
 };
 
 }  // namespace
@@ -72,8 +41,8 @@ void SchedulerTeam::run(int parts, const std::function<void(int)>& part) {
     caf::intrusive_ptr_add_ref(shared.get());  // the queue's
     scheduler_.enqueue_piece(shared.get());
   }
-  shared->work();
-  shared->wait();
+  shared->parts.work();
+  shared->parts.wait();
 }
 
 }  // namespace actorflow

@@ -119,6 +119,8 @@ Output Graph::add(const OpDef& op, const std::vector<Output>& inputs, Attrs attr
   node.name = scoped(name.empty() ? op.name : name);
   std::vector<TensorType> types;
   expect_inputs(*this, op, inputs, name);
+  node.inputs.reserve(inputs.size());
+  types.reserve(inputs.size());
   for (const auto& input : inputs) {
     node.inputs.push_back(input.edge);
     types.push_back(input.type());
@@ -130,6 +132,7 @@ Output Graph::add(const OpDef& op, const std::vector<Output>& inputs, Attrs attr
   infer_node(node, types);
   node.name = unique_name(std::move(node.name));
   choose_device(node);
+  if (observer_ && tails_ == 0) observer_->adds(def_.size(), node);
   def_.nodes.push_back(std::move(node));
   return {this, {def_.size() - 1, 0}};
 }
@@ -233,8 +236,7 @@ std::string Graph::unique_name(std::string name) {
   }
   std::string candidate;
   do candidate = name + "_" + std::to_string(uses++);
-  while (names_taken_.contains(candidate));
-  names_taken_[candidate] = 1;
+  while (!names_taken_.emplace(candidate, 1).second);
   return candidate;
 }
 

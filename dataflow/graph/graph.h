@@ -148,6 +148,16 @@ struct VariableSlice {
 // device that inner scopes have chosen, whose fields stay.
 using DeviceFunction = std::function<std::string(const Node&)>;
 
+// Is told of each node that a graph is about to take: an eager computation then runs it. Not told of
+// those that a Graph::Tail collects.
+class GraphObserver {
+ public:
+  virtual ~GraphObserver() = default;
+  // The node is complete, and `id` will be its number. The observer may make the shapes of its outputs
+  // more precise. If it throws, the graph does not take the node.
+  virtual void adds(NodeId id, Node& node) = 0;
+};
+
 // Builds a graph, node by node. Types are checked as nodes are added: a mistake throws invalid_argument
 // that names the node, the expected and the actual type. Outputs point to their graph, so it can be
 // neither copied nor moved. Not thread-safe.
@@ -158,6 +168,10 @@ class Graph {
   Graph& operator=(const Graph&) = delete;
 
   const GraphDef& def() const { return def_; }
+
+  // At most one, null for none. REQUIRES: it outlives the graph, or is taken away before.
+  void set_observer(GraphObserver* observer) { observer_ = observer; }
+  GraphObserver* observer() const { return observer_; }
 
   // Appends a node. An empty name becomes the op's name; a taken one gets a suffix "_1", "_2", ...
   Output add(const OpDef& op, const std::vector<Output>& inputs = {}, Attrs attrs = {},
@@ -243,10 +257,15 @@ class Graph {
   class Tail {
    public:
     explicit Tail(Graph& graph)
-        : graph_(graph), first_(graph.def_.nodes.size()), variables_(graph.variables_.size()) {}
+        : graph_(graph), first_(graph.def_.nodes.size()), variables_(graph.variables_.size()) {
+      ++graph_.tails_;
+    }
     Tail(const Tail&) = delete;
     Tail& operator=(const Tail&) = delete;
-    ~Tail() { leave_places(); }
+    ~Tail() {
+      leave_places();
+      --graph_.tails_;
+    }
 
     bool has_variables() const { return graph_.variables_.size() > variables_; }
     std::span<const Node> nodes() const { return std::span(graph_.def_.nodes).subspan(first_); }
@@ -288,6 +307,8 @@ class Graph {
   void choose_precision(Node& node) const;
 
   GraphDef def_;
+  GraphObserver* observer_ = nullptr;
+  int tails_ = 0;
   std::unordered_map<std::string, int> names_taken_;
   std::vector<Variable> variables_;
   std::vector<DeviceFunction> devices_;

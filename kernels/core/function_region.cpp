@@ -7,6 +7,7 @@
 #include "dataflow/transform/optimise.h"
 #include "dataflow/transform/step_graph.h"
 #include "dataflow/values/error.h"
+#include "kernels/core/fusions.h"
 
 namespace actorflow {
 namespace {
@@ -38,12 +39,15 @@ struct Order {
   }
 };
 
-}  // namespace
+std::vector<Tensor> evaluate(const OpLibrary& ops, const Node& node, std::vector<Tensor> inputs) {
+  std::vector<Tensor> outputs(node.outputs.size());
+  OpContext context(node, cpu_device(), inputs, outputs);
+  ops.make(node, DeviceType::cpu)->compute(context);
+  return outputs;
+}
 
-FunctionRegion function_region(const GraphDef& graph, const std::vector<Edge>& inputs,
-                               const std::vector<Edge>& outputs) {
-  const StepGraph whole = make_step(graph, inputs, outputs, {});
-  const GraphDef step = prune(whole.graph, whole.roots).graph;
+// Of a step without targets.
+FunctionRegion region_of(const GraphDef& step) {
   const Order order(step);
   std::vector<NodeId> new_id(step.nodes.size(), -1);
   FunctionRegion result;
@@ -61,6 +65,23 @@ FunctionRegion function_region(const GraphDef& graph, const std::vector<Edge>& i
   }
   for (const NodeId id : order.retvals) result.region.outputs.push_back(moved(step.node(id).inputs[0]));
   return result;
+}
+
+}  // namespace
+
+FunctionRegion function_region(const GraphDef& graph, const std::vector<Edge>& inputs,
+                               const std::vector<Edge>& outputs) {
+  return region_of(make_step(graph, inputs, outputs, {}).graph);
+}
+
+FunctionRegion simplified_function_region(const GraphDef& graph, const std::vector<Edge>& inputs,
+                                          const std::vector<Edge>& outputs, const OpLibrary& ops,
+                                          DeviceType device) {
+  const GraphDef simple = optimise(
+      make_step(graph, inputs, outputs, {}),
+      [&ops](const Node& node, const std::vector<Tensor>& in) { return evaluate(ops, node, in); });
+  const auto can_run = [&](const OpDef& op, const std::string&) { return ops.has_kernel(op, device); };
+  return region_of(fuse(simple, builtin_fusions(), can_run).graph);
 }
 
 }  // namespace actorflow

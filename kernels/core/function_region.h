@@ -5,6 +5,7 @@
 
 #include "dataflow/graph/graph.h"
 #include "dataflow/transform/region.h"
+#include "kernels/core/kernel.h"
 
 namespace actorflow {
 
@@ -19,5 +20,11 @@ struct FunctionRegion {
 // with state, and what make_step() throws.
 FunctionRegion function_region(const GraphDef& graph, const std::vector<Edge>& inputs,
                                const std::vector<Edge>& outputs);
+
+// The same after what is done for the steps of sessions: constants folded, equal nodes merged, nodes
+// fused into ops with a kernel for the device. It computes the same bits.
+FunctionRegion simplified_function_region(const GraphDef& graph, const std::vector<Edge>& inputs,
+                                          const std::vector<Edge>& outputs, const OpLibrary& ops,
+                                          DeviceType device);
 
 }  // namespace actorflow

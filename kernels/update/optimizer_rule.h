@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dataflow/ops/optimizer.h"
@@ -31,6 +32,17 @@ struct GradientRows {
 };
 // A gradient that is the sum of these; rows of equal indices add up.
 using SparseGradient = std::vector<GradientRows>;
+// A gradient of either kind.
+struct Gradient {
+  Gradient() = default;  // none: what it is of does not depend on the variable
+  Gradient(Tensor tensor) : dense(std::move(tensor)) {}         // NOLINT: implicit: each is a gradient
+  Gradient(SparseGradient sparse) : rows(std::move(sparse)) {}  // NOLINT
+  bool is_dense() const { return dense.valid(); }
+  bool empty() const { return !is_dense() && rows.empty(); }
+
+  Tensor dense;  // empty if the gradient is row-sparse
+  SparseGradient rows;
+};
 
 using Hyperparameters = std::span<const double>;
 

@@ -10,23 +10,12 @@
 #pragma once
 
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "dataflow/graph/op.h"
 #include "kernels/update/optimizer_update.h"
 
 namespace actorflow {
-
-// A gradient of either kind.
-struct Gradient {
-  Gradient(Tensor tensor) : dense(std::move(tensor)) {}         // NOLINT: implicit: each is a gradient
-  Gradient(SparseGradient sparse) : rows(std::move(sparse)) {}  // NOLINT
-  bool is_dense() const { return dense.valid(); }
-
-  Tensor dense;  // empty if the gradient is row-sparse
-  SparseGradient rows;
-};
 
 // Throws invalid_argument unless the gradient fits a variable of this type: dtype, shapes, and indices
 // from 0 to rows - 1. The message names neither node nor variable. Waits for a GPU that has the indices;

@@ -47,6 +47,12 @@ BOOST_AUTO_TEST_CASE(own_op_trains_with_an_op_and_an_optimizer_of_its_own) {
   BOOST_TEST(output_of({"own_op"}) == "5\n5\n");
 }
 
+BOOST_AUTO_TEST_CASE(eager_learns_the_exclusive_or) {
+  const std::string output = output_of({"eager"});
+  BOOST_TEST(contains(output, "loss 0.0"), output);
+  BOOST_TEST(output.ends_with("\n0 1 1 0 \n"), output);
+}
+
 BOOST_AUTO_TEST_CASE(iris_is_learned) {
   const std::string output = output_of({"iris", "--epochs", "40"});
   BOOST_TEST(contains(output, "epoch 40/40"), output);

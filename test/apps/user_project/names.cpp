@@ -47,6 +47,8 @@ void name_library() {
   keep(&af::start_queue_runners);
   // actors/client/session.h
   keep(&af::write_chrome_trace);
+  // actors/eager/all_reduce.h
+  keep(&af::all_reduce_gradients, &af::broadcast_variables);
   // actors/ensembles/ensemble.h
   keep(static_cast<af::Ensemble (*)(const af::Model&, const af::EnsembleOptions&)>(&af::ensemble));
   // actors/estimator/feature_column.h
@@ -226,6 +228,10 @@ void name_library() {
   keep(&af::builtin_ops);
   // kernels/devices/device.h
   keep(&af::cpu_device, &af::make_cpu_device, &af::cuda_device_count, &af::cuda_device);
+  // kernels/eager/gradient_tape.h
+  keep(&af::value);
+  // kernels/eager/traced_function.h
+  keep(&af::trace);
   // kernels/library/library.h
   keep(&af::builtin_library);
   // kernels/loops/vectorised.h

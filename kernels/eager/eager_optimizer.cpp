@@ -1,0 +1,104 @@
+#include "kernels/eager/eager_optimizer.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "dataflow/values/error.h"
+#include "kernels/eager/variable_state.h"
+#include "kernels/update/sparse_update.h"
+
+namespace actorflow {
+namespace {
+
+void check_gradient(const EagerVariable& variable, const Gradient& gradient, Device& device) {
+  const TensorType type = variable.type();
+  try {
+    if (!gradient.is_dense())
+      check_sparse_gradient(type, gradient.rows, device);
+    else if (TensorType{gradient.dense.dtype(), gradient.dense.shape()} != type)
+      throw invalid_argument("expected " + type.to_string() + ", got " + gradient.dense.describe());
+  } catch (const Error& error) {
+    throw invalid_argument("the gradient of eager variable '" + variable.name() + "': " + error.what());
+  }
+}
+
+}  // namespace
+
+struct EagerOptimizer::Impl {
+  Impl(const Optimizer& optimizer, EagerContext& context_)
+      : context(context_), bound(optimizer, context_.library().optimizers()) {}
+
+  // Throws unless all gradients can be applied.
+  void check(const std::vector<Gradient>& gradients, const std::vector<EagerVariable>& variables) const {
+    if (gradients.size() != variables.size())
+      throw invalid_argument("an optimizer got " + std::to_string(gradients.size()) + " gradients for " +
+                             std::to_string(variables.size()) + " variables; expected one for each");
+    if (std::ranges::all_of(gradients, &Gradient::empty))
+      throw invalid_argument(
+          "no gradient to apply: the loss depends on none of the variables; were they "
+          "read in the tape of the loss?");
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      if (!gradients[i].empty()) check_gradient(variables[i], gradients[i], context.device());
+  }
+
+  // The value is moved out meanwhile, so that it is changed in place where nobody else holds it.
+  void apply(const Gradient& gradient, const EagerVariable& variable) {
+    EagerVariable::State& shared = variable.state();
+    const std::lock_guard lock(shared.mutex);
+    auto& own = slots.try_emplace(&shared, variable, std::vector<Tensor>()).first->second.second;
+    VariableState state{context.device().to_device(shared.value), std::move(own)};
+    shared.value = {};
+    const auto put_back = [&] {
+      shared.value = std::move(state.value);
+      own = std::move(state.slots);
+    };
+    try {
+      if (state.slots.size() != bound.rule->slots().size()) make_slots(bound, state, context.device());
+      apply_mean(bound, state, std::span(&gradient, 1), context.device(), &context.team());
+    } catch (...) {
+      put_back();
+      throw;
+    }
+    put_back();
+    ++shared.version;
+  }
+
+  EagerContext& context;
+  BoundOptimizer bound;
+  // With the variable, so that its state lives as long as its slots.
+  std::map<const EagerVariable::State*, std::pair<EagerVariable, std::vector<Tensor>>> slots;
+};
+
+EagerOptimizer::EagerOptimizer(const Optimizer& optimizer, EagerContext& context)
+    : impl_(std::make_unique<Impl>(optimizer, context)) {}
+EagerOptimizer::EagerOptimizer(EagerOptimizer&&) noexcept = default;
+EagerOptimizer& EagerOptimizer::operator=(EagerOptimizer&&) noexcept = default;
+EagerOptimizer::~EagerOptimizer() = default;
+
+void EagerOptimizer::apply(const std::vector<Gradient>& gradients,
+                           const std::vector<EagerVariable>& variables) {
+  impl_->check(gradients, variables);
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    if (!gradients[i].empty()) impl_->apply(gradients[i], variables[i]);
+}
+
+double EagerOptimizer::learning_rate() const { return impl_->bound.optimizer.hyperparameters()[0]; }
+
+void EagerOptimizer::set_learning_rate(double rate) {
+  impl_->bound.optimizer = with_learning_rate(impl_->bound.optimizer, rate);
+}
+
+std::vector<Tensor> EagerOptimizer::slots(const EagerVariable& variable) const {
+  const auto found = impl_->slots.find(&variable.state());
+  return found == impl_->slots.end() ? std::vector<Tensor>() : found->second.second;
+}
+
+void EagerOptimizer::set_slots(const EagerVariable& variable, std::vector<Tensor> slots) {
+  check_state(impl_->bound, {variable.read(), slots});
+  impl_->slots.insert_or_assign(&variable.state(), std::pair(variable, std::move(slots)));
+}
+
+}  // namespace actorflow

@@ -1,0 +1,44 @@
+// EagerOptimizer: the optimizers of sessions, applied to eager variables.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "dataflow/ops/optimizer.h"
+#include "kernels/eager/eager_context.h"
+#include "kernels/eager/eager_variable.h"
+#include "kernels/update/optimizer_rule.h"
+
+namespace actorflow {
+
+// Keeps the slots of each variable that it has updated; the formulas, and so the bits, are those of
+// parameter shards. Not thread-safe, but optimizers of several threads may update the same variables:
+// each update of a variable happens at once.
+class EagerOptimizer {
+ public:
+  // The context names the device of updates, and own optimizers (EagerOptions::extensions). Throws
+  // not_found for an optimizer that it does not know.
+  explicit EagerOptimizer(const Optimizer& optimizer, EagerContext& context = EagerContext::standard());
+  EagerOptimizer(EagerOptimizer&&) noexcept;
+  EagerOptimizer& operator=(EagerOptimizer&&) noexcept;
+  ~EagerOptimizer();
+
+  // One step: gradients[i] is that of variables[i]. Variables whose gradient is empty stay as they are.
+  // Throws invalid_argument, and changes nothing, if a gradient does not fit its variable, or all are
+  // empty.
+  void apply(const std::vector<Gradient>& gradients, const std::vector<EagerVariable>& variables);
+
+  double learning_rate() const;
+  void set_learning_rate(double rate);
+
+  // In the order of the optimizer's slots (dataflow/ops/optimizer.h); none before the first update.
+  std::vector<Tensor> slots(const EagerVariable& variable) const;
+  // Goes on from slots that were saved. Throws invalid_argument for another number of them.
+  void set_slots(const EagerVariable& variable, std::vector<Tensor> slots);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace actorflow

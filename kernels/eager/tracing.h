@@ -1,0 +1,49 @@
+// What a function adds to a graph while it is traced: which variables it reads and assigns.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/eager/variable_scope.h"
+
+namespace actorflow {
+
+// Used by one thread.
+class Tracing final : public GraphObserver, public VariableScope {
+ public:
+  // A variable as the graph knows it.
+  struct Captured {
+    EagerVariable variable;
+    Output read;
+    Output value;  // what was read, or last assigned
+    std::vector<Output> added{};
+    Output update{};  // the last node that changes it; empty if none does
+    bool changes() const { return static_cast<bool>(update); }
+  };
+
+  // `what` is the function's name in errors. REQUIRES: the graph outlives this.
+  Tracing(Graph& graph, std::string what);
+  ~Tracing() override { graph_.set_observer(nullptr); }
+
+  // In the order in which the function came to them. Call when the function has returned.
+  std::vector<Captured> take();
+
+  Output read(const EagerVariable& variable) override { return settled(capture(variable)); }
+  void assign(const EagerVariable& variable, const Output& value) override;
+  // Notes changes by nodes, as layers make them. Throws unimplemented for what needs a session.
+  void adds(NodeId id, Node& node) override;
+
+ private:
+  Captured& capture(const EagerVariable& variable);
+  Output settled(Captured& captured);
+  Captured& captured_as(const Node& node);
+  [[noreturn]] void refuse(const Node& node, const std::string& why) const;
+
+  Graph& graph_;
+  const std::string what_;
+  KnownVariables known_;
+  std::vector<Captured> captured_;
+};
+
+}  // namespace actorflow

@@ -1,0 +1,218 @@
+// Models in training loops of one's own: the same bits as the steps of a session, eagerly and traced.
+#include "actors/eager/eager_model.h"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "actors/client/session.h"
+#include "actors/layers/layers.h"
+#include "actors/models/classifiers.h"
+#include "actors/models/text/transformer.h"
+#include "dataflow/graph/gradient.h"
+#include "dataflow/train/replicate.h"
+#include "kernels/eager/eager_optimizer.h"
+#include "kernels/eager/traced_function.h"
+#include "test/kernels/support/random_values.h"
+#include "test/support/status_of.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+struct Batch {
+  Tensor x, labels;
+};
+
+Batch batch_of(const Shape& shape, std::int64_t classes, unsigned seed) {
+  Tensor labels = Tensor::allocate(DType::int64, {shape[0]});
+  std::int64_t next = seed;
+  for (auto& label : labels.mutable_values<std::int64_t>()) label = next++ * 7 % classes;
+  return {random_values(shape, seed), labels};
+}
+
+std::vector<Batch> digits(int steps) {
+  std::vector<Batch> batches;
+  for (int i = 0; i < steps; ++i) batches.push_back(batch_of({16, 64}, 10, static_cast<unsigned>(i)));
+  return batches;
+}
+
+Output loss_of(Output logits, Output labels) { return mean(softmax_cross_entropy(logits, labels)); }
+
+// The variables, averages included, after the steps of a session.
+std::vector<Tensor> trained_in_session(const Architecture& network, const std::vector<Batch>& batches,
+                                       const Optimizer& optimizer) {
+  Graph graph;
+  const Output x = graph.placeholder(DType::float32, {-1, 64}),
+               labels = graph.placeholder(DType::int64, {-1});
+  const Variable step = global_step(graph);
+  ModelVariables variables;
+  ModelPass pass{.graph = graph, .variables = variables, .seed = 3, .training = true, .step = step};
+  const Output loss = loss_of(network.build(pass, {x})[0], labels);
+  const TrainOp train = minimize(graph, loss, variables.trained(), step, optimizer);
+  Session session(graph);
+  session.initialize_variables();
+  auto targets = pass.updates;
+  targets.push_back(train.step);
+  for (const Batch& batch : batches) session.run({}, {{x, batch.x}, {labels, batch.labels}}, targets);
+  std::vector<Output> reads;
+  for (const Variable& variable : variables.all()) reads.push_back(variable.value());
+  return session.run(reads);
+}
+
+std::vector<Tensor> trained_eagerly(const Architecture& network, const std::vector<Batch>& batches,
+                                    const Optimizer& chosen) {
+  EagerModel model(network, 3);
+  EagerOptimizer optimizer(chosen);
+  for (const Batch& batch : batches) {
+    GradientTape tape;
+    const Output logits = model(tape.constant(batch.x), {.training = true});
+    optimizer.apply(tape.gradients(loss_of(logits, tape.constant(batch.labels)), model.trained()),
+                    model.trained());
+  }
+  std::vector<Tensor> values;
+  for (const EagerVariable& variable : model.variables()) values.push_back(variable.read());
+  return values;
+}
+
+// The gradients, and the changes of averages, by a function that is traced; the steps of dropout are
+// fed.
+std::vector<Tensor> trained_traced(const Architecture& network, const std::vector<Batch>& batches,
+                                   const Optimizer& chosen) {
+  EagerModel model(network, 3);
+  EagerOptimizer optimizer(chosen);
+  const TracedFunction gradients_of = trace([&](const Outputs& in) {
+    const Output loss = loss_of(model(in[0], {.training = true, .step = in[2]}), in[1]);
+    Outputs trained;
+    for (const EagerVariable& variable : model.trained()) trained.push_back(variable);
+    return gradients(loss, trained);
+  });
+  std::int64_t step = 0;
+  for (const Batch& batch : batches) {
+    const auto found = gradients_of({batch.x, batch.labels, Tensor::scalar(step++)});
+    optimizer.apply({found.begin(), found.end()}, model.trained());
+  }
+  BOOST_TEST(gradients_of.traces() == 1U);
+  std::vector<Tensor> values;
+  for (const EagerVariable& variable : model.variables()) values.push_back(variable.read());
+  return values;
+}
+
+void check_same(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected) {
+  BOOST_TEST_REQUIRE(actual.size() == expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    BOOST_TEST(identical(actual[i], expected[i]), "variable " << i << " differs");
+}
+
+// The traced logits and gradients of a model against those of a tape.
+void check_traced(const Architecture& network, const Batch& batch) {
+  EagerModel model(network);
+  const auto compute = [&](const Outputs& in) {
+    const Output logits = model(in[0]);
+    const Output flat = reshape(logits, {-1, logits.shape()[logits.shape().rank() - 1]});
+    return Outputs{logits, loss_of(flat, reshape(in[1], {-1}))};
+  };
+  GradientTape tape;
+  const Outputs eager = compute({tape.constant(batch.x), tape.constant(batch.labels)});
+  std::vector<Tensor> expected{value(eager[0]), value(eager[1])};
+  std::vector<Output> reads;
+  for (const EagerVariable& variable : model.trained()) reads.push_back(variable);
+  for (const Tensor& gradient : tape.gradients(eager[1], reads)) expected.push_back(gradient);
+
+  const auto traced = trace([&](const Outputs& in) {
+    Outputs results = compute(in), trained;
+    for (const EagerVariable& variable : model.trained()) trained.push_back(variable);
+    for (const Output& gradient : gradients(Output(results[1]), trained)) results.push_back(gradient);
+    return results;
+  });
+  check_same(traced({batch.x, batch.labels}), expected);
+}
+
+const Architecture network =
+    chain({dense(32), batch_norm({.relu = true}), dropout(0.2), dense(16, tanh), dense(10)});
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(eager_model)
+
+BOOST_AUTO_TEST_CASE(training_gives_the_bits_of_a_session) {
+  const auto batches = digits(20);
+  for (const Optimizer& optimizer :
+       {Optimizer(Sgd{0.1}), Optimizer(Adam{0.01}), Optimizer(Lamb{0.01})}) {
+    BOOST_TEST_CONTEXT(optimizer.name()) {
+      const auto expected = trained_in_session(network, batches, optimizer);
+      check_same(trained_eagerly(network, batches, optimizer), expected);
+      check_same(trained_traced(network, batches, optimizer), expected);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_traced_lenet_gives_the_bits_of_a_tape) {
+  check_traced(lenet(), batch_of({2, 28, 28, 1}, 10, 1));
+}
+
+BOOST_AUTO_TEST_CASE(a_traced_transformer_gives_the_bits_of_a_tape) {
+  Tensor characters = Tensor::allocate(DType::int64, {2, 8});
+  std::int64_t next = 0;
+  for (auto& character : characters.mutable_values<std::int64_t>()) character = next++ * 5 % 11;
+  check_traced(character_transformer(11, {.context = 8, .layers = 2, .heads = 2, .width = 16}),
+               {characters, characters});
+}
+
+BOOST_AUTO_TEST_CASE(a_model_is_called_for_inference_and_keeps_its_variables) {
+  EagerModel model({dense(4), batch_norm(), dense(3)});
+  const Batch batch = batch_of({5, 6}, 3, 1);
+  Tensor first;
+  {
+    GradientTape tape;
+    first = value(model(tape.constant(batch.x)));
+  }
+  BOOST_TEST(model.variables().size() == 8U);
+  BOOST_TEST(model.trained().size() == 6U);
+  BOOST_TEST(model.variables()[0].name() == "dense/weights");
+  GradientTape tape;
+  BOOST_TEST(identical(value(model(tape.constant(batch.x))), first));
+}
+
+BOOST_AUTO_TEST_CASE(penalties_are_losses) {
+  EagerModel model({dense(2, {}, {.weights = filled_with(2), .regularizer = l2(0.5)})});
+  GradientTape tape;
+  model(tape.constant(Tensor::zeros(DType::float32, {1, 3})));
+  BOOST_TEST_REQUIRE(model.losses().size() == 1U);
+  BOOST_TEST(value(model.losses()[0]).scalar<float>() == 0.5F * 4 * 6);
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_name_the_layer) {
+  EagerModel model({dense(4), dense(3)});
+  GradientTape tape;
+  model(tape.constant(Tensor::zeros(DType::float32, {1, 6})));
+  const Status status = status_of([&] { model(tape.constant(Tensor::zeros(DType::float32, {1, 5}))); });
+  BOOST_TEST((status.code == Code::invalid_argument));
+  BOOST_TEST(status.message.find("layer 'dense'") != std::string::npos, status.message);
+  BOOST_TEST((status_of([&] { model(std::vector<Output>{}); }).code == Code::invalid_argument));
+}
+
+// A session runs what was traced, and changes variables of its own.
+BOOST_AUTO_TEST_CASE(a_session_runs_a_traced_function) {
+  const EagerVariable w("w", Tensor{1.0F, 2.0F});
+  const auto traced = trace([&](const Outputs& in) {
+    const Output sum = in[0] + w;
+    w.assign(sum);
+    return Outputs{sum * 2.0F};
+  });
+  const ConcreteFunction& function = traced.concrete({{DType::float32, {-1}}});
+  Session session(function.graph());
+  session.initialize_variables();
+  const Tensor x{10.0F, 20.0F};
+  const auto run = [&] {
+    return session.run({function.outputs()[0]}, {{function.inputs()[0], x}}, function.updates())[0];
+  };
+  BOOST_TEST(identical(run(), Tensor{22.0F, 44.0F}));
+  BOOST_TEST(identical(run(), Tensor{42.0F, 84.0F}));
+  BOOST_TEST(identical(w.read(), Tensor{1.0F, 2.0F}));
+  BOOST_TEST(identical(function({x})[0], Tensor{22.0F, 44.0F}));
+  BOOST_TEST(identical(w.read(), Tensor{11.0F, 22.0F}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
