@@ -33,9 +33,11 @@ struct SimNetwork::Port {
   TaskIdentity self;
   Inbox inbox;
   bool open = true;
+  std::map<std::uint64_t, std::weak_ptr<Connection>> connections{};  // by number
 };
 
 struct SimNetwork::Connection {
+  std::uint64_t number;
   TrackId caller;
   TaskIdentity self;  // of the caller
   LinkEvents events;
@@ -106,11 +108,12 @@ std::unique_ptr<Listener> SimNetwork::listen(const std::string& address, const T
 std::unique_ptr<Link> SimNetwork::connect(const std::string& address, const TaskIdentity& self,
                                           const TaskName& peer, LinkEvents events) {
   auto connection = std::make_shared<Connection>();
+  connection->number = next_connection_++;
   connection->caller = world_.current();
   connection->self = self;
   connection->events = std::move(events);
-  std::erase_if(connections_, [](const auto& old) { return !old->open; });
-  connections_.push_back(connection);
+  forget_closed();
+  this->machine(connection->caller).calls.emplace(connection->number, connection);
   const auto there = ports_.find(address);
   const TrackId machine = there == ports_.end() ? connection->caller : there->second->machine;
   if (separated(connection->caller, machine))
@@ -135,15 +138,14 @@ void SimNetwork::shake_hands(const ConnectionRef& connection, const std::string&
                                      : Status{Code::failed_precondition,
                                               fmt::format("expected {} at {}, but {} answers there",
                                                           peer.to_string(), address, name.to_string())};
-  world_.as(connection->caller, [&] {
-    if (answer.ok()) {
-      connection->port = port;
-      connection->events.up(port->self);
-    } else {
-      connection->open = false;
-      connection->events.down(answer);
-    }
-  });
+  if (answer.ok()) {
+    connection->port = port;
+    port->connections.emplace(connection->number, connection);
+  } else {
+    mark_closed(connection);
+  }
+  world_.as(connection->caller,
+            [&] { answer.ok() ? connection->events.up(port->self) : connection->events.down(answer); });
 }
 
 Status SimNetwork::admit(const Port& port, const TaskIdentity& caller) {
@@ -257,9 +259,22 @@ void SimNetwork::deliver(const Flight& flight) {
   world_.as(port.machine, [&] { port.inbox.received(connection.self, std::move(message)); });
 }
 
+void SimNetwork::mark_closed(const ConnectionRef& connection) {
+  connection->open = false;
+  closed_.push_back(connection);
+}
+
+void SimNetwork::forget_closed() {
+  for (const auto& connection : std::exchange(closed_, {})) {
+    machine(connection->caller).calls.erase(connection->number);
+    if (connection->port) connection->port->connections.erase(connection->number);
+  }
+}
+
 // Closes the connection here, and at the other end when the news has reached it.
 void SimNetwork::close(const ConnectionRef& connection, bool by_caller, const std::string& why) {
-  if (!std::exchange(connection->open, false)) return;
+  if (!connection->open) return;
+  mark_closed(connection);
   const PortRef port = connection->port;
   if (by_caller) {
     // The end of the connection arrives after all that was sent before.
@@ -284,17 +299,15 @@ void SimNetwork::close(const ConnectionRef& connection, bool by_caller, const st
 void SimNetwork::close(const PortRef& port) {
   if (!std::exchange(port->open, false)) return;
   std::erase_if(ports_, [&](const auto& entry) { return entry.second == port; });
-  for (const auto& connection : std::vector(connections_))
-    if (connection->port == port)
-      close(connection, false, fmt::format("lost the connection to {}", port->self.name.to_string()));
+  const std::string why = fmt::format("lost the connection to {}", port->self.name.to_string());
+  for (const auto& [number, connection] : port->connections) close(connection.lock(), false, why);
 }
 
 void SimNetwork::process_died(TrackId machine) {
-  for (const auto& connection : std::vector(connections_))
-    if (connection->caller == machine) {
-      connection->caller_there = false;
-      close(connection, true, "the process has died");
-    }
+  for (const auto& [number, connection] : this->machine(machine).calls) {
+    connection->caller_there = false;
+    close(connection, true, "the process has died");
+  }
   std::vector<PortRef> ports;
   for (const auto& entry : ports_)
     if (entry.second->machine == machine) ports.push_back(entry.second);
@@ -314,9 +327,10 @@ void SimNetwork::reconnect(TrackId a, TrackId b) {
   }
   held_ = std::move(still_held);
   // Messages that are sent from now on arrive after those that were held.
-  for (const auto& connection : connections_)
-    connection->last_small = connection->last_large =
-        std::max({connection->last_small, connection->last_large, world_.now() + model_.latency});
+  for (const auto& machine : machines_)
+    for (const auto& [number, connection] : machine.calls)
+      connection->last_small = connection->last_large =
+          std::max({connection->last_small, connection->last_large, world_.now() + model_.latency});
 }
 
 }  // namespace actorflow

@@ -74,6 +74,10 @@ class SimNetwork final : public Network {
   // Runs `what` after the latency, when the two machines can reach each other.
   void pass(TrackId from, TrackId to, World::Time time, std::function<void()> what);
   void close(const ConnectionRef& connection, bool by_caller, const std::string& why);
+  // A closed connection stays listed until the next one is made, so that a machine that dies meanwhile
+  // does not hear of its end.
+  void mark_closed(const ConnectionRef& connection);
+  void forget_closed();
   void close(const PortRef& port);
   std::chrono::nanoseconds latency(TrackId from, TrackId to);
   bool separated(TrackId a, TrackId b) const {
@@ -87,6 +91,7 @@ class SimNetwork final : public Network {
     // Its processor, for handling messages.
     World::Time busy_until{};
     std::chrono::nanoseconds busy{0};
+    std::map<std::uint64_t, ConnectionRef> calls;  // the connections that it has made, by number
   };
   Machine& machine(TrackId track);
 
@@ -96,7 +101,8 @@ class SimNetwork final : public Network {
   LinkModel model_;
   double payload_scale_ = 1;
   std::map<std::string, PortRef> ports_;  // by address
-  std::vector<ConnectionRef> connections_;
+  std::vector<ConnectionRef> closed_;
+  std::uint64_t next_connection_ = 0;
   std::set<std::pair<TrackId, TrackId>> separated_;
   struct Held {
     TrackId from, to;

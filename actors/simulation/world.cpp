@@ -156,16 +156,8 @@ bool World::wait_until(Time end, const std::function<void(Waker&)>& begin,
 
 bool World::step() {
   if (ready_.empty()) return advance_time();
-  std::size_t chosen = 0;
-  if (ready_.size() > 1) {
-    choices_.clear();
-    for (const auto& runnable : ready_) choices_.push_back(runnable.number);
-    ACTORFLOW_CHECK(choices_.size() >= 2, choices_.size(), "actors to choose from");
-    chosen = schedule_->choose(choices_);
-  }
-  const Runnable runnable = std::move(ready_[chosen]);
-  ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(chosen));
-  run(runnable);
+  const auto choices = ready_.numbers();
+  run(ready_.take(choices.size() > 1 ? schedule_->choose(choices) : 0));
   return true;
 }
 
@@ -253,8 +245,7 @@ bool World::advance_time() {
 
 void World::run_down() {
   while (!ready_.empty()) {
-    const Runnable runnable = std::move(ready_.back());
-    ready_.pop_back();
+    const Runnable runnable = ready_.take_last();
     if (runnable.actor) run_actor(runnable);
   }
 }
@@ -271,7 +262,7 @@ void World::dismantle() {
     for (auto& runnable : std::exchange(track.held, {}))
       if (runnable.actor) ready_.push_back(std::move(runnable));
   }
-  std::erase_if(ready_, [](const Runnable& runnable) { return runnable.client != nullptr; });
+  ready_.erase_if([](const Runnable& runnable) { return runnable.client != nullptr; });
   std::vector<caf::actor> actors;
   for (const auto& entry : actors_)
     if (const auto handle = caf::actor_cast<caf::strong_actor_ptr>(entry.second.handle))

@@ -14,6 +14,7 @@
 
 #include "actors/runtime/runtime.h"
 #include "actors/simulation/fiber.h"
+#include "actors/simulation/ready_list.h"
 #include "actors/simulation/schedule.h"
 #include "actors/simulation/trace.h"
 
@@ -185,9 +186,8 @@ class World {
   std::vector<Track> tracks_;
   std::vector<Life> lives_;
   std::map<std::uint64_t, ActorEntry> actors_;  // by id
-  std::vector<Runnable> ready_;
-  std::vector<std::uint64_t> choices_;  // of ready_, for the schedule
-  std::vector<Event> events_;           // a heap: the first is next
+  ReadyList<Runnable> ready_;
+  std::vector<Event> events_;  // a heap: the first is next
   std::vector<std::shared_ptr<Sleeper>> clients_;
   Sleeper* running_client_ = nullptr;
   std::vector<std::unique_ptr<Core>> cores_;

@@ -71,7 +71,7 @@ void World::add_piece(Runnable runnable) {
 void World::end_pieces() {
   running_core_ = nullptr;
   const auto is_suspended = [](const Runnable& runnable) { return runnable.core != nullptr; };
-  std::erase_if(ready_, is_suspended);
+  ready_.erase_if(is_suspended);
   for (auto& track : tracks_) std::erase_if(track.held, is_suspended);
   cores_.clear();
   for (auto& [number, runnable] : std::exchange(busy_pieces_, {})) add(std::move(runnable));
