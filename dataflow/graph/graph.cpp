@@ -155,10 +155,10 @@ Variable Graph::variable(std::string_view name, Output initial, const VariableSl
     throw invalid_argument("the name of variable " + quoted(name) +
                            " contains '|', which ends the name of a container");
   const std::string full = in_container(current_container(), scoped(name));
-  const auto other = variable_places_.find(full);
-  if (other != variable_places_.end() && other->second < variables_.size() &&
-      variables_[other->second].name() == full)
-    throw Error(Code::already_exists, "the graph already has a variable '" + full + "'");
+  if (names_taken_.contains(scoped(name)))  // as by the variable's own node; among many that is rare
+    for (const auto& other : variables_)
+      if (other.name() == full)
+        throw Error(Code::already_exists, "the graph already has a variable '" + full + "'");
   Attrs attrs{{"variable", full}, {"dtype", initial.dtype()}, {"shape", initial.shape()}};
   if (!slice.of.empty()) {
     attrs["slice_of"] = in_container(current_container(), scoped(slice.of));
@@ -170,7 +170,6 @@ Variable Graph::variable(std::string_view name, Output initial, const VariableSl
   const Output assign = on(read.node().device, [&] {
     return add(assign_variable_op(), {initial}, {{"variable", full}}, std::string(name) + "/assign");
   });
-  variable_places_[full] = variables_.size();
   variables_.emplace_back(read, assign);
   return variables_.back();
 }

@@ -311,8 +311,6 @@ class Graph {
   int tails_ = 0;
   std::unordered_map<std::string, int> names_taken_;
   std::vector<Variable> variables_;
-  // By name: the last place in variables_, which a Tail may have taken back since.
-  std::unordered_map<std::string, std::size_t> variable_places_;
   std::vector<DeviceFunction> devices_;
   std::vector<std::string> names_;
   std::vector<std::string> containers_;
