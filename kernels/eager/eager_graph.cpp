@@ -4,7 +4,6 @@
 
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/graph/state_ops.h"
-#include "dataflow/values/check.h"
 #include "kernels/core/node_error.h"
 #include "kernels/eager/collected_nodes.h"
 #include "kernels/eager/run_node.h"

@@ -112,6 +112,13 @@ Outputs ConcreteFunction::updates() const {
   return updates;
 }
 
+std::map<std::string, Tensor> ConcreteFunction::values() const {
+  std::map<std::string, Tensor> values;
+  for (const auto& each : impl_->captured)
+    values[attr<std::string>(each.read.node(), "variable")] = each.variable.read();
+  return values;
+}
+
 std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& inputs) const {
   return impl_->run(inputs);
 }

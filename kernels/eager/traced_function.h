@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -49,6 +50,8 @@ class ConcreteFunction {
   Outputs updates() const;
   // What the function has read or assigned, in this order.
   const std::vector<EagerVariable>& variables() const;
+  // The variables' values now by their names in the graph, as an export takes them.
+  std::map<std::string, Tensor> values() const;
 
   // Reads the variables, computes, then assigns to variables what the function assigns. Throws
   // invalid_argument for other types than those of the inputs, and what the kernels throw.

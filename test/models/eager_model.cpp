@@ -2,10 +2,13 @@
 #include "actors/eager/eager_model.h"
 
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "actors/client/session.h"
+#include "actors/export/onnx_export.h"
+#include "actors/import/onnx_import.h"
 #include "actors/layers/layers.h"
 #include "actors/models/classifiers.h"
 #include "actors/models/text/transformer.h"
@@ -14,6 +17,7 @@
 #include "kernels/eager/eager_optimizer.h"
 #include "kernels/eager/traced_function.h"
 #include "test/kernels/support/random_values.h"
+#include "test/support/folder.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;
@@ -213,6 +217,28 @@ BOOST_AUTO_TEST_CASE(a_session_runs_a_traced_function) {
   BOOST_TEST(identical(w.read(), Tensor{1.0F, 2.0F}));
   BOOST_TEST(identical(function({x})[0], Tensor{22.0F, 44.0F}));
   BOOST_TEST(identical(w.read(), Tensor{11.0F, 22.0F}));
+}
+
+BOOST_AUTO_TEST_CASE(a_traced_model_is_exported_with_the_values_of_now) {
+  EagerModel model({dense(4, relu), dense(3)});
+  const TensorType type{DType::float32, {-1, 6}};
+  const auto predict =
+      trace([&](const Outputs& in) { return Outputs{model(in[0])}; }, {.specs = {type}});
+  const ConcreteFunction& function = predict.concrete({type});
+  model.trained()[0].assign(random_values({6, 4}, 5));
+
+  const Folder folder;
+  const Signature signature{{{"x", function.inputs()[0]}}, {{"y", function.outputs()[0]}}};
+  export_onnx(posix_storage(), folder.path(), {{serving_default, signature}}, function.values());
+  Graph graph;
+  const Signature imported = import_onnx(posix_storage(), folder.file("model.onnx"), graph);
+  Session session(graph);
+  const Tensor x = random_values({5, 6}, 6);
+  const Tensor actual = session.run(imported.outputs.at("y"), {{imported.inputs.at("x"), x}});
+  const Tensor expected = predict({x})[0];
+  BOOST_TEST_REQUIRE(actual.describe() == expected.describe());
+  for (std::size_t i = 0; i < expected.values<float>().size(); ++i)
+    BOOST_TEST(std::abs(actual.values<float>()[i] - expected.values<float>()[i]) < 1e-5F);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
