@@ -220,6 +220,7 @@ int main(int argc, char** argv) {
     options.steps = 2;
     options.shuffle_tasks = {2, 4};
     options.shuffle_parts = 20;
+    options.shuffle_gb = 1;
   }
   try {
     return run(options);
