@@ -113,8 +113,8 @@ void tabulate_shuffle(const Options& options) {
   fmt::print(
       "\n## Shuffle of {} GB in {} parts and as many partitions\n\n| tasks | s | computing alone, s | "
       "bandwidth alone, s | MB/s a task | first task busy | last task busy | "
-      "first task's parts of an even share | messages | simulated in, s | peak MiB "
-      "|\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+      "first task's parts of an even share | most parts of a task | most partitions of a task | "
+      "messages | simulated in, s | peak MiB |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
       options.shuffle_gb, options.shuffle_parts);
   for (const int tasks : options.shuffle_tasks) {
     const ShuffleJob job{.tasks = tasks,
@@ -126,11 +126,11 @@ void tabulate_shuffle(const Options& options) {
     const ShuffleTimes times = simulate(job);
     const double alone_s = job.bytes / tasks * (tasks - 1) / tasks / job.links.bytes_per_second;
     fmt::print(
-        "| {} | {:.1f} | {:.1f} | {:.1f} | {:.0f} | {:.0f} % | {:.0f} % | {:.2f} | {:.0f} | {:.1f} | "
-        "{:.0f} |\n",
+        "| {} | {:.1f} | {:.1f} | {:.1f} | {:.0f} | {:.0f} % | {:.0f} % | {:.2f} | {:.2f} | {:.2f} "
+        "| {:.0f} | {:.1f} | {:.0f} |\n",
         tasks, times.job_s, job.computing_s(), alone_s, job.bytes / tasks / times.job_s / 1e6,
-        100 * times.coordinator_busy, 100 * times.other_busy, times.first_made, times.messages,
-        times.simulated_in_s, times.peak_mib);
+        100 * times.coordinator_busy, 100 * times.other_busy, times.first_made, times.most_made,
+        times.most_read, times.messages, times.simulated_in_s, times.peak_mib);
     std::fflush(stdout);
   }
 }
@@ -220,6 +220,7 @@ int main(int argc, char** argv) {
     options.steps = 2;
     options.shuffle_tasks = {2, 4};
     options.shuffle_parts = 20;
+    options.shuffle_gb = 1;
   }
   try {
     return run(options);

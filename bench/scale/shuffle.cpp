@@ -18,8 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-using Block = std::uint64_t;        // in the place of all of its bytes
-constexpr TrackId first_track = 0;  // that of the first task
+using Block = std::uint64_t;  // in the place of all of its bytes
 
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -37,8 +36,10 @@ struct Running {
     const double time_s = bytes / job.computed_per_second;
     sim.world().charge(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * time_s)));
   }
-  void count_part() {
-    if (sim.world().current() == first_track) ++made_by_first;
+  void count(std::vector<int>& by_task) { ++by_task[static_cast<std::size_t>(sim.world().current())]; }
+  // The most that one task has, of what each would have if all shared `all` evenly.
+  double most_of_share(const std::vector<int>& by_task, double all) const {
+    return std::ranges::max(by_task) * job.tasks / all;
   }
   struct Moment {
     std::chrono::nanoseconds time{0}, coordinator{0}, other{0};
@@ -51,7 +52,8 @@ struct Running {
   }
 
   const ShuffleJob& job;
-  int made_by_first = 0;  // parts
+  std::vector<int> parts_made = std::vector<int>(static_cast<std::size_t>(job.tasks));  // by task
+  std::vector<int> blocks_read = parts_made;                                            // by task
   SimCluster sim;
   Moment began, ended;
 };
@@ -93,12 +95,13 @@ void shuffle(Job& job) {
       job.from(parts, parts.size())
           .flat_map([partitions](int part) {
             running->compute(running->job.block_bytes() * static_cast<double>(partitions));
-            running->count_part();
+            running->count(running->parts_made);
             return blocks_of(part, partitions);
           })
           .partition_by(partitions)
           .map([](Block block) {
             running->compute(running->job.block_bytes());
+            running->count(running->blocks_read);
             return block;
           })
           .count();
@@ -124,7 +127,10 @@ ShuffleTimes simulate(const ShuffleJob& job) {
     times.job_s = seconds(here.ended.time - here.began.time);
     times.coordinator_busy = seconds(here.ended.coordinator - here.began.coordinator) / times.job_s;
     times.other_busy = seconds(here.ended.other - here.began.other) / times.job_s;
-    times.first_made = static_cast<double>(here.made_by_first) * job.tasks / job.parts;
+    times.first_made = static_cast<double>(here.parts_made.front()) * job.tasks / job.parts;
+    times.most_made = here.most_of_share(here.parts_made, job.parts);
+    times.most_read =
+        here.most_of_share(here.blocks_read, static_cast<double>(job.parts) * job.partitions);
     times.messages = static_cast<double>(here.ended.messages - here.began.messages);
   });
   times.peak_mib = peak_memory_mib();

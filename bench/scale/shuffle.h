@@ -27,7 +27,9 @@ struct ShuffleTimes {
   // The fractions of the time in which a task handles messages: the first, which coordinates, and the
   // last.
   double coordinator_busy = 0, other_busy = 0;
-  double first_made = 0;      // of the parts that the first task would make if all shared them evenly
+  // Of what a task would make or read if all shared it evenly: the parts that the first one made, the
+  // most that one made, and the most blocks that one read.
+  double first_made = 0, most_made = 0, most_read = 0;
   double messages = 0;        // between tasks
   double simulated_in_s = 0;  // real time, the start of the cluster included
   double peak_mib = 0;        // of this process
