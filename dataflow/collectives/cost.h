@@ -19,6 +19,10 @@ struct LinkCost {
   double per_byte = 0;
   double per_byte_of_port = 0;
 };
+// What a message takes a rank.
+constexpr double message_seconds(const LinkCost& link, double bytes) {
+  return link.per_message + bytes * link.per_byte;
+}
 
 // The defaults are of the right size for processes of one machine, and for machines on a network of 25
 // Gbit/s. Nothing measures them (README.md says what that costs).
