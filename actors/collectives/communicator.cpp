@@ -243,6 +243,7 @@ int Communicator::size() const { return static_cast<int>(impl_->members.size());
 const RankPlace& Communicator::place() const { return impl_->place; }
 
 Communicator Communicator::subset(const std::vector<int>& ranks) const {
+  if (ranks.empty()) throw invalid_argument("expected one rank or more in a subset, got none");
   CommunicatorOptions options = impl_->options;
   options.members.clear();
   options.hosts.clear();

@@ -97,7 +97,7 @@ class Communicator {
   // Hosts are told apart by the tasks' addresses, unless CommunicatorOptions::hosts says more.
   const RankPlace& place() const;
 
-  // A process set: a group of some of the ranks, in this order, which all of them open.
+  // A process set: a group of one or more of the ranks, in this order, which all of them open.
   Communicator subset(const std::vector<int>& ranks) const;
 
   // A tensor for the operations below, not initialised, in memory that the processes of this machine

@@ -27,6 +27,13 @@ BOOST_AUTO_TEST_CASE(some_of_the_ranks_are_a_group_of_their_own) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(a_group_of_nobody_is_refused) {
+  Ranks ranks(1);
+  ranks.run([](Communicator& world) {
+    BOOST_CHECK_EXCEPTION(world.subset({}), Error, says("expected one rank or more in a subset"));
+  });
+}
+
 BOOST_AUTO_TEST_CASE(a_rank_that_has_left_is_named) {
   Ranks ranks(3);
   std::vector<Status> statuses(3), joins(3);
