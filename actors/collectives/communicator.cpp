@@ -135,7 +135,8 @@ struct Communicator::Impl {
     send(
         OpenGroup{options.group,
                   members,
-                  {.algorithm = options.algorithm, .spin = options.spin, .hosts = options.hosts},
+                  options.hosts,
+                  {.algorithm = options.algorithm, .spin = options.spin},
                   [promise = promise_of(state)](Status status) { promise->keep({std::move(status)}); }});
     const auto there = runtime.lock();
     if (state->wait_until(there->clock().now() + options.timeout)) {

@@ -41,9 +41,7 @@ std::int64_t contribution_bytes(const CollectiveCall& call) {
 }
 
 Negotiator::Negotiator(const RankMail& mail, const PlanOptions& options)
-    : mail_(mail),
-      options_(options),
-      hosts_(host_runs(options.hosts.empty() ? mail.hosts() : options.hosts)) {}
+    : mail_(mail), options_(options), hosts_(host_runs(mail.hosts())) {}
 
 void Negotiator::propose(const Propose& message) {
   Name& entry = names_[message.of.name];
