@@ -12,8 +12,11 @@ namespace {
 
 class Ranks {
  public:
-  Ranks(const SchedulePlan& plan, double bytes, const HostNetwork& network)
-      : slice_bytes_(bytes / slices_of(plan)), costs_(network.measured()), ports_(plan.hosts.size()) {
+  Ranks(const SchedulePlan& plan, double bytes, const HostNetwork& network, double sum_growth)
+      : slice_bytes_(bytes / slices_of(plan)),
+        sum_growth_(sum_growth),
+        costs_(network.measured()),
+        ports_(plan.hosts.size()) {
     for (std::size_t host = 0; host < plan.hosts.size(); ++host)
       for (int i = 0; i < plan.hosts[host]; ++i)
         ranks_.push_back({make_schedule(plan, static_cast<int>(ranks_.size())), host});
@@ -59,7 +62,10 @@ class Ranks {
     return ranks_[a].host == ranks_[b].host ? costs_.host : costs_.network;
   }
   double bytes_of(const ScheduleStep& step) const {
-    return slice_bytes_ * static_cast<double>(step.pieces.size());
+    double bytes = 0;
+    for (const Piece& piece : step.pieces)
+      bytes += slice_bytes_ * (is_unfinished(piece, static_cast<int>(ranks_.size())) ? sum_growth_ : 1);
+    return bytes;
   }
 
   // A message leaves its port while it arrives at the other, a latency later.
@@ -105,8 +111,8 @@ class Ranks {
       if (step.action == ScheduleStep::Action::send) {
         send(number, rank, step);
       } else if (step.action == ScheduleStep::Action::add) {
-        rank.busy_until +=
-            costs_.per_added_byte * slice_bytes_ * static_cast<double>(step.pieces.size() - 1);
+        rank.busy_until += costs_.per_added_byte * sum_growth_ * slice_bytes_ *
+                           static_cast<double>(step.pieces.size() - 1);
       } else {
         int& unread = rank.unread[static_cast<std::size_t>(step.peer)];
         if (unread == 0) return;
@@ -126,7 +132,7 @@ class Ranks {
       under_way_.push({rank.busy_until + cost.latency, from, to, bytes, Message::At::receiver});
   }
 
-  const double slice_bytes_;
+  const double slice_bytes_, sum_growth_;
   const CostModel costs_;
   std::vector<Rank> ranks_;
   std::vector<Port> ports_;  // of the hosts
@@ -154,12 +160,12 @@ HostRuns host_runs(const HostSizes& hosts) {
 }
 
 double simulate_all_reduce(const AllReducePlan& plan, const HostSizes& hosts, std::int64_t bytes,
-                           const HostNetwork& network) {
+                           const HostNetwork& network, double sum_growth) {
   const SchedulePlan schedule{.ranks = host_runs(hosts).ranks,
                               .algorithm = plan.algorithm,
                               .chunks = plan.chunks,
                               .hosts = hosts};
-  return Ranks(schedule, static_cast<double>(bytes), network).run();
+  return Ranks(schedule, static_cast<double>(bytes), network, sum_growth).run();
 }
 
 }  // namespace actorflow::bench

@@ -25,8 +25,9 @@ struct HostNetwork {
 using HostSizes = std::vector<int>;
 HostRuns host_runs(const HostSizes& hosts);
 
-// The virtual time, in seconds, until the last rank has the sum of so many bytes.
+// The virtual time, in seconds, until the last rank has the sum of so many bytes; `sum_growth` as in
+// cost.h.
 double simulate_all_reduce(const AllReducePlan& plan, const HostSizes& hosts, std::int64_t bytes,
-                           const HostNetwork& network);
+                           const HostNetwork& network, double sum_growth = 1);
 
 }  // namespace actorflow::bench

@@ -22,11 +22,16 @@ std::string size_text(std::int64_t bytes) {
 // The times of all algorithms on some hosts, for one size.
 class Race {
  public:
-  Race(HostSizes hosts, std::int64_t bytes, const HostNetwork& network)
-      : hosts_(std::move(hosts)), bytes_(bytes), network_(network), runs_(host_runs(hosts_)) {
+  Race(HostSizes hosts, std::int64_t bytes, double sum_growth, const HostNetwork& network)
+      : hosts_(std::move(hosts)),
+        bytes_(bytes),
+        sum_growth_(sum_growth),
+        network_(network),
+        runs_(host_runs(hosts_)) {
     for (const Algorithm algorithm : algorithms) {
       if (algorithm == Algorithm::hierarchical && runs_.largest == 1) continue;  // a ring
-      times_[algorithm] = time_of(plan_all_reduce(algorithm, runs_, bytes, network.measured()));
+      times_[algorithm] =
+          time_of(plan_all_reduce(algorithm, runs_, bytes, network.measured(), sum_growth));
     }
   }
 
@@ -43,18 +48,20 @@ class Race {
   }
   // How much longer the plan takes that the cost model chooses, in per cent.
   double regret(const CostModel& model) const {
-    return std::max(0., 100 * (time_of(choose_all_reduce(runs_, bytes_, model)) / shortest() - 1));
+    return std::max(
+        0., 100 * (time_of(choose_all_reduce(runs_, bytes_, model, sum_growth_)) / shortest() - 1));
   }
 
  private:
   using Times = std::map<Algorithm, double>;
 
   double time_of(const AllReducePlan& plan) const {
-    return simulate_all_reduce(plan, hosts_, bytes_, network_);
+    return simulate_all_reduce(plan, hosts_, bytes_, network_, sum_growth_);
   }
 
   const HostSizes hosts_;
   const std::int64_t bytes_;
+  const double sum_growth_;
   const HostNetwork& network_;
   const HostRuns runs_;
   Times times_;
@@ -66,7 +73,7 @@ struct Row {
 };
 
 void tabulate(const std::string& what, const std::string& of_rows, const std::vector<Row>& rows,
-              const HostNetwork& network) {
+              const HostNetwork& network, double sum_growth = 1) {
   fmt::print("\n## All-reduce at {:.0f} Gbit/s, {}: ms of the fastest algorithm\n\n| {} |",
              8e-9 * network.links.bytes_per_second, what, of_rows);
   std::vector<std::int64_t> sizes;
@@ -79,7 +86,7 @@ void tabulate(const std::string& what, const std::string& of_rows, const std::ve
   for (const Row& row : rows) {
     fmt::print("| {} |", row.name);
     for (const auto bytes : sizes) {
-      const Race race(row.hosts, bytes, network);
+      const Race race(row.hosts, bytes, sum_growth, network);
       const double more = race.regret({});
       fmt::print(" {} {:.3g} x{:.2g}{} |", to_string(race.fastest()), 1e3 * race.shortest(), race.lead(),
                  more < 1 ? "" : fmt::format(" (+{:.0f} %)", more));
@@ -96,10 +103,8 @@ void tabulate(const std::string& what, const std::string& of_rows, const std::ve
       longest, longest_measured);
 }
 
-}  // namespace
-
-void tabulate_all_reduces(const std::vector<int>& ranks, int ranks_per_host,
-                          const HostNetwork& network) {
+// The last host has the rest.
+std::vector<Row> rows_of(const std::vector<int>& ranks, int ranks_per_host) {
   std::vector<Row> rows;
   for (const int number : ranks) {
     Row row{std::to_string(number), {}};
@@ -107,8 +112,19 @@ void tabulate_all_reduces(const std::vector<int>& ranks, int ranks_per_host,
       row.hosts.push_back(std::min(left, ranks_per_host));
     rows.push_back(std::move(row));
   }
+  return rows;
+}
+
+}  // namespace
+
+void tabulate_all_reduces(const std::vector<int>& ranks, int ranks_per_host,
+                          const HostNetwork& network) {
   tabulate(ranks_per_host == 1 ? "1 rank a host" : fmt::format("{} ranks a host", ranks_per_host),
-           "ranks", rows, network);
+           "ranks", rows_of(ranks, ranks_per_host), network);
+}
+
+void tabulate_short_numbers(const HostNetwork& network) {
+  tabulate("8 ranks a host, numbers of 16 bits", "ranks", rows_of({8, 16, 32, 64}, 8), network, 2);
 }
 
 void tabulate_unequal_hosts(const HostNetwork& network) {

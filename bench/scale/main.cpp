@@ -149,7 +149,10 @@ int run(const Options& options) {
     for (const int ranks_per_host : options.ranks_per_host)
       for (const double gigabits : {10., 100.})
         tabulate_all_reduces(options.ranks, ranks_per_host, at(gigabits));
-    for (const double gigabits : {10., 100.}) tabulate_unequal_hosts(at(gigabits));
+    for (const double gigabits : {10., 100.}) {
+      tabulate_unequal_hosts(at(gigabits));
+      tabulate_short_numbers(at(gigabits));
+    }
     return 0;
   }
   fmt::print(

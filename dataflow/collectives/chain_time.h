@@ -18,7 +18,8 @@ class ChainTime {
   // They are the hosts.
   static ChainTime of_hosts(const HostRuns& hosts, const CostModel& model);
 
-  double seconds(std::int64_t bytes, int chunks) const;
+  // `sum_growth`: how many times the bytes of a contribution an unfinished sum has.
+  double seconds(std::int64_t bytes, int chunks, double sum_growth) const;
 
  private:
   struct Stop {
@@ -35,13 +36,17 @@ class ChainTime {
   ChainTime(const HostRuns& hosts, const CostModel& model, std::vector<Stop> stops);
   bool is_last(std::size_t stop) const { return stop + 1 == stops_.size(); }
   bool passes_results_on(std::size_t stop) const;
-  void pass_on(const Stop& stop, double chunk, int chunks, Load& load) const;
-  Load sums_at(std::size_t stop, double chunk, int chunks) const;
-  Load results_at(std::size_t stop, double chunk, int chunks) const;
-  double hop(const Stop& stop, double chunk) const;
-  double flow(std::size_t stop, double first, double chunk, int chunks) const;
+  // The bytes of a chunk, complete and as an unfinished sum.
+  struct Chunk {
+    double complete, unfinished;
+  };
+  void pass_on(const Stop& stop, double bytes, int chunks, Load& load) const;
+  Load sums_at(std::size_t stop, double bytes, int chunks) const;
+  Load results_at(std::size_t stop, double bytes, int chunks) const;
+  double hop(const Stop& stop, double bytes) const;
+  double flow(std::size_t stop, double first, const Chunk& chunk, int chunks) const;
   double exchange(const Stop& stop, double bytes) const;
-  double rest(std::size_t stop, double chunk, int chunks) const;
+  double rest(std::size_t stop, double bytes, int chunks) const;
 
   const HostRuns& hosts_;
   const CostModel& model_;

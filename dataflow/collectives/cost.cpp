@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "dataflow/collectives/chain_time.h"
 #include "dataflow/values/check.h"
@@ -16,11 +15,12 @@ constexpr int most_chunks_of_owner = 64;
 
 class AllReduceTime {
  public:
-  AllReduceTime(const HostRuns& hosts, double bytes, const CostModel& model)
+  AllReduceTime(const HostRuns& hosts, double bytes, const CostModel& model, double sum_growth)
       : hosts_(hosts),
         ranks_(hosts.ranks),
         bytes_(bytes),
         model_(model),
+        sum_growth_(sum_growth),
         slowest_(hosts.hosts > 1 ? model.network : model.host) {}
 
   double direct() const { return exchange(bytes_) + add_all(bytes_); }
@@ -31,7 +31,9 @@ class AllReduceTime {
   }
 
  private:
-  double add_all(double bytes) const { return (ranks_ - 1) * bytes * model_.per_added_byte; }
+  double add_all(double bytes) const {
+    return (ranks_ - 1) * sum_growth_ * bytes * model_.per_added_byte;
+  }
 
   // Each rank sends so many bytes to each other one.
   double exchange(double bytes) const {
@@ -59,14 +61,15 @@ class AllReduceTime {
   const int ranks_;
   const double bytes_;
   const CostModel& model_;
+  const double sum_growth_;
   const LinkCost& slowest_;
 };
 
 }  // namespace
 
 double all_reduce_seconds(const AllReducePlan& plan, const HostRuns& hosts, std::int64_t bytes,
-                          const CostModel& model) {
-  const AllReduceTime time(hosts, static_cast<double>(bytes), model);
+                          const CostModel& model, double sum_growth) {
+  const AllReduceTime time(hosts, static_cast<double>(bytes), model, sum_growth);
   switch (plan.algorithm) {
     case Algorithm::direct:
       return time.direct();
@@ -75,9 +78,9 @@ double all_reduce_seconds(const AllReducePlan& plan, const HostRuns& hosts, std:
     case Algorithm::rabenseifner:
       return time.rabenseifner();
     case Algorithm::ring:
-      return ChainTime::of_ring(hosts, model).seconds(bytes, plan.chunks);
+      return ChainTime::of_ring(hosts, model).seconds(bytes, plan.chunks, sum_growth);
     case Algorithm::hierarchical:
-      return ChainTime::of_hosts(hosts, model).seconds(bytes, plan.chunks);
+      return ChainTime::of_hosts(hosts, model).seconds(bytes, plan.chunks, sum_growth);
     case Algorithm::automatic:
       break;
   }
@@ -94,15 +97,15 @@ double crossover_bytes(int ranks, const CostModel& model) {
 }
 
 AllReducePlan plan_all_reduce(Algorithm algorithm, const HostRuns& hosts, std::int64_t bytes,
-                              const CostModel& model) {
+                              const CostModel& model, double sum_growth) {
   if (algorithm != Algorithm::ring && algorithm != Algorithm::hierarchical) return {algorithm, 1};
   const int owners = algorithm == Algorithm::ring ? 1 : hosts.longest();
   AllReducePlan best{algorithm, std::min(owners, most_chunks)};
-  double shortest = all_reduce_seconds(best, hosts, bytes, model);
+  double shortest = all_reduce_seconds(best, hosts, bytes, model, sum_growth);
   for (int each = 2; each <= most_chunks_of_owner; each *= 2) {
     const AllReducePlan more{algorithm, each * owners};
     if (more.chunks > most_chunks || bytes / more.chunks < least_chunk_bytes) break;
-    const double time = all_reduce_seconds(more, hosts, bytes, model);
+    const double time = all_reduce_seconds(more, hosts, bytes, model, sum_growth);
     if (time < shortest) {
       shortest = time;
       best = more;
@@ -112,20 +115,20 @@ AllReducePlan plan_all_reduce(Algorithm algorithm, const HostRuns& hosts, std::i
 }
 
 AllReducePlan choose_all_reduce(const HostRuns& hosts, std::int64_t bytes, const CostModel& model,
-                                bool unfinished_sums) {
+                                double sum_growth) {
   AllReducePlan best{Algorithm::direct, 1};  // it packs nothing
   if (hosts.ranks < 2) return best;
-  double shortest = all_reduce_seconds(best, hosts, bytes, model);
+  double shortest = all_reduce_seconds(best, hosts, bytes, model, sum_growth);
   const auto consider = [&](Algorithm algorithm) {
-    const AllReducePlan plan = plan_all_reduce(algorithm, hosts, bytes, model);
-    const double time = all_reduce_seconds(plan, hosts, bytes, model);
+    const AllReducePlan plan = plan_all_reduce(algorithm, hosts, bytes, model, sum_growth);
+    const double time = all_reduce_seconds(plan, hosts, bytes, model, sum_growth);
     if (time >= shortest) return;
     shortest = time;
     best = plan;
   };
   consider(Algorithm::doubling);
   consider(Algorithm::rabenseifner);
-  if (hosts.hosts == 1 || !unfinished_sums) return best;
+  if (hosts.hosts == 1) return best;
   consider(Algorithm::ring);
   if (hosts.largest > 1) consider(Algorithm::hierarchical);
   return best;

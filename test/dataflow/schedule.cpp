@@ -52,8 +52,7 @@ std::size_t host_of(const std::vector<int>& hosts, int rank) {
 std::vector<int> senders_of_sums(const SchedulePlan& plan, int rank) {
   std::vector<int> senders;
   for (const auto& step : make_schedule(plan, rank))
-    if (step.action == ScheduleStep::Action::receive && step.pieces[0].first == 0 &&
-        step.pieces[0].last + 1 < plan.ranks)
+    if (step.action == ScheduleStep::Action::receive && is_unfinished(step.pieces[0], plan.ranks))
       senders.push_back(step.peer);
   return senders;
 }

@@ -62,6 +62,7 @@ class Operation {
   void take_own(const RankInput& own);
   std::int64_t begin_of_slice(int slice) const;
   std::int64_t rows_of_slice(int slice) const;
+  std::size_t row_bytes(const Piece& piece) const;
   void send(const ScheduleStep& step, const Send& send);
   bool receive(const ScheduleStep& step);
   void unpack(const ScheduleStep& step, const Message& message);
