@@ -135,7 +135,8 @@ struct Communicator::Impl {
     send(
         OpenGroup{options.group,
                   members,
-                  {.algorithm = options.algorithm, .spin = options.spin, .hosts = options.hosts},
+                  options.hosts,
+                  {.algorithm = options.algorithm, .spin = options.spin},
                   [promise = promise_of(state)](Status status) { promise->keep({std::move(status)}); }});
     const auto there = runtime.lock();
     if (state->wait_until(there->clock().now() + options.timeout)) {
@@ -243,6 +244,7 @@ int Communicator::size() const { return static_cast<int>(impl_->members.size());
 const RankPlace& Communicator::place() const { return impl_->place; }
 
 Communicator Communicator::subset(const std::vector<int>& ranks) const {
+  if (ranks.empty()) throw invalid_argument("expected one rank or more in a subset, got none");
   CommunicatorOptions options = impl_->options;
   options.members.clear();
   options.hosts.clear();

@@ -29,8 +29,9 @@ struct CommunicatorOptions {
   std::string group = "world";
   // The ranks' tasks, "/job:worker/task:0", in order; none: all tasks of the cluster.
   std::vector<std::string> members = {};
-  // The host of each rank, for its local rank and for the hierarchical all-reduce; none: the hosts of
-  // the tasks' addresses. For the all-reduce rank 0's count.
+  // The host of each rank, for its local rank and for the hierarchical all-reduce, the same list on all
+  // ranks; none: the hosts of the tasks' addresses. Nodes of graphs, and so training, go by the
+  // addresses.
   std::vector<std::string> hosts = {};
   // How long to wait until all ranks have opened it.
   std::chrono::milliseconds timeout{60'000};
@@ -80,8 +81,9 @@ class CollectiveHandle {
 // Thread-safe. REQUIRES: destroyed before its server.
 class Communicator {
  public:
-  // Waits until all ranks have opened the group. Throws invalid_argument if their members differ, naming
-  // both lists, deadline_exceeded if some do not come, already_exists if this task has the group.
+  // Waits until all ranks have opened the group. Throws invalid_argument if their members or hosts
+  // differ, naming both lists, deadline_exceeded if some do not come, already_exists if this task has
+  // the group.
   explicit Communicator(Server& server, const CommunicatorOptions& options = {});
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;
@@ -97,7 +99,7 @@ class Communicator {
   // Hosts are told apart by the tasks' addresses, unless CommunicatorOptions::hosts says more.
   const RankPlace& place() const;
 
-  // A process set: a group of some of the ranks, in this order, which all of them open.
+  // A process set: a group of one or more of the ranks, in this order, which all of them open.
   Communicator subset(const std::vector<int>& ranks) const;
 
   // A tensor for the operations below, not initialised, in memory that the processes of this machine

@@ -1,9 +1,9 @@
 #include "bench/scale/all_reduce.h"
 
 #include <algorithm>
+#include <numeric>
 #include <queue>
 #include <stdexcept>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -12,12 +12,14 @@ namespace {
 
 class Ranks {
  public:
-  Ranks(const SchedulePlan& plan, double bytes, const HostNetwork& network)
+  Ranks(const SchedulePlan& plan, double bytes, const HostNetwork& network, double sum_growth)
       : slice_bytes_(bytes / slices_of(plan)),
-        ranks_per_host_(static_cast<std::size_t>(network.ranks_per_host)),
+        sum_growth_(sum_growth),
         costs_(network.measured()),
-        ports_(static_cast<std::size_t>(network.hosts(plan.ranks).hosts)) {
-    for (int rank = 0; rank < plan.ranks; ++rank) ranks_.push_back({make_schedule(plan, rank)});
+        ports_(plan.hosts.size()) {
+    for (std::size_t host = 0; host < plan.hosts.size(); ++host)
+      for (int i = 0; i < plan.hosts[host]; ++i)
+        ranks_.push_back({make_schedule(plan, static_cast<int>(ranks_.size())), host});
   }
 
   double run() {
@@ -38,6 +40,7 @@ class Ranks {
  private:
   struct Rank {
     RankSchedule steps;
+    std::size_t host = 0;
     std::size_t next = 0;
     double busy_until = 0;  // its processor
     std::unordered_map<std::size_t, int> unread{};  // messages that have come, by sender
@@ -54,12 +57,15 @@ class Ranks {
     bool operator<(const Message& other) const { return time > other.time; }  // the first on top
   };
 
-  Port& port_of(std::size_t rank) { return ports_[rank / ranks_per_host_]; }
+  Port& port_of(std::size_t rank) { return ports_[ranks_[rank].host]; }
   const LinkCost& cost_between(std::size_t a, std::size_t b) const {
-    return a / ranks_per_host_ == b / ranks_per_host_ ? costs_.host : costs_.network;
+    return ranks_[a].host == ranks_[b].host ? costs_.host : costs_.network;
   }
   double bytes_of(const ScheduleStep& step) const {
-    return slice_bytes_ * static_cast<double>(step.pieces.size());
+    double bytes = 0;
+    for (const Piece& piece : step.pieces)
+      bytes += slice_bytes_ * (is_unfinished(piece, static_cast<int>(ranks_.size())) ? sum_growth_ : 1);
+    return bytes;
   }
 
   // A message leaves its port while it arrives at the other, a latency later.
@@ -105,8 +111,8 @@ class Ranks {
       if (step.action == ScheduleStep::Action::send) {
         send(number, rank, step);
       } else if (step.action == ScheduleStep::Action::add) {
-        rank.busy_until +=
-            costs_.per_added_byte * slice_bytes_ * static_cast<double>(step.pieces.size() - 1);
+        rank.busy_until += costs_.per_added_byte * sum_growth_ * slice_bytes_ *
+                           static_cast<double>(step.pieces.size() - 1);
       } else {
         int& unread = rank.unread[static_cast<std::size_t>(step.peer)];
         if (unread == 0) return;
@@ -126,8 +132,7 @@ class Ranks {
       under_way_.push({rank.busy_until + cost.latency, from, to, bytes, Message::At::receiver});
   }
 
-  const double slice_bytes_;
-  const std::size_t ranks_per_host_;
+  const double slice_bytes_, sum_growth_;
   const CostModel costs_;
   std::vector<Rank> ranks_;
   std::vector<Port> ports_;  // of the hosts
@@ -135,12 +140,6 @@ class Ranks {
 };
 
 }  // namespace
-
-HostRuns HostNetwork::hosts(int ranks) const {
-  std::vector<std::string> hosts;
-  for (int rank = 0; rank < ranks; ++rank) hosts.push_back(std::to_string(rank / ranks_per_host));
-  return host_runs(hosts);
-}
 
 CostModel HostNetwork::measured() const {
   CostModel model;
@@ -153,13 +152,20 @@ CostModel HostNetwork::measured() const {
   return model;
 }
 
-double simulate_all_reduce(const AllReducePlan& plan, int ranks, std::int64_t bytes,
-                           const HostNetwork& network) {
-  const SchedulePlan schedule{.ranks = ranks,
+HostRuns host_runs(const HostSizes& hosts) {
+  return {.runs = hosts,
+          .ranks = std::accumulate(hosts.begin(), hosts.end(), 0),
+          .hosts = static_cast<int>(hosts.size()),
+          .largest = std::ranges::max(hosts)};
+}
+
+double simulate_all_reduce(const AllReducePlan& plan, const HostSizes& hosts, std::int64_t bytes,
+                           const HostNetwork& network, double sum_growth) {
+  const SchedulePlan schedule{.ranks = host_runs(hosts).ranks,
                               .algorithm = plan.algorithm,
                               .chunks = plan.chunks,
-                              .hosts = network.hosts(ranks).runs};
-  return Ranks(schedule, static_cast<double>(bytes), network).run();
+                              .hosts = hosts};
+  return Ranks(schedule, static_cast<double>(bytes), network, sum_growth).run();
 }
 
 }  // namespace actorflow::bench

@@ -141,13 +141,18 @@ int run(const Options& options) {
     return 0;
   }
   if (options.only_all_reduce) {
+    const auto at = [&options](double gigabits) {
+      Options of_network = options;
+      of_network.gigabits = gigabits;
+      return HostNetwork{of_network.links(), 1e9 * options.gigabytes_added};
+    };
     for (const int ranks_per_host : options.ranks_per_host)
-      for (const double gigabits : {10., 100.}) {
-        Options of_network = options;
-        of_network.gigabits = gigabits;
-        tabulate_all_reduces(options.ranks,
-                             {of_network.links(), ranks_per_host, 1e9 * options.gigabytes_added});
-      }
+      for (const double gigabits : {10., 100.})
+        tabulate_all_reduces(options.ranks, ranks_per_host, at(gigabits));
+    for (const double gigabits : {10., 100.}) {
+      tabulate_unequal_hosts(at(gigabits));
+      tabulate_short_numbers(at(gigabits));
+    }
     return 0;
   }
   fmt::print(

@@ -52,7 +52,7 @@ struct CollectiveCall {
   std::vector<std::int64_t> splits{};
   ReduceCompression compression = ReduceCompression::none;
 
-  // Whether sums are made in float32 and rounded to 16 bits: they may then only travel when complete.
+  // Whether sums are made in float32, and rounded to 16 bits when they are complete.
   bool rounds_sums() const;
   // The bytes that one element takes while it travels, compressed or not.
   std::size_t element_bytes() const;

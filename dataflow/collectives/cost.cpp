@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
+#include "dataflow/collectives/chain_time.h"
 #include "dataflow/values/check.h"
 
 namespace actorflow {
@@ -13,15 +13,14 @@ namespace {
 constexpr std::int64_t least_chunk_bytes = std::int64_t{16} << 10;
 constexpr int most_chunks_of_owner = 64;
 
-double message(const LinkCost& link, double bytes) { return link.per_message + bytes * link.per_byte; }
-
 class AllReduceTime {
  public:
-  AllReduceTime(const HostRuns& hosts, double bytes, const CostModel& model)
+  AllReduceTime(const HostRuns& hosts, double bytes, const CostModel& model, double sum_growth)
       : hosts_(hosts),
         ranks_(hosts.ranks),
         bytes_(bytes),
         model_(model),
+        sum_growth_(sum_growth),
         slowest_(hosts.hosts > 1 ? model.network : model.host) {}
 
   double direct() const { return exchange(bytes_) + add_all(bytes_); }
@@ -30,21 +29,19 @@ class AllReduceTime {
     const double slice = bytes_ / ranks_;
     return exchange(slice) + add_all(slice) + gather(slice);
   }
-  double ring(int chunks) const { return chain(ranks_, 1, chunks); }
-  double hierarchical(int chunks) const {
-    return chain(static_cast<int>(hosts_.runs.size()), hosts_.longest(), chunks);
-  }
 
  private:
-  double add_all(double bytes) const { return (ranks_ - 1) * bytes * model_.per_added_byte; }
+  double add_all(double bytes) const {
+    return (ranks_ - 1) * sum_growth_ * bytes * model_.per_added_byte;
+  }
 
   // Each rank sends so many bytes to each other one.
   double exchange(double bytes) const {
     const int within = hosts_.largest - 1, outside = ranks_ - hosts_.largest;
     const double processor =
-        within * message(model_.host, bytes) + outside * message(model_.network, bytes);
+        within * message_seconds(model_.host, bytes) + outside * message_seconds(model_.network, bytes);
     const double port = hosts_.largest * outside * bytes * slowest_.per_byte_of_port;
-    return slowest_.latency + std::max(processor, message(slowest_, bytes) + port);
+    return slowest_.latency + std::max(processor, message_seconds(slowest_, bytes) + port);
   }
 
   // Bruck's. Over distances shorter than a host, a part crosses the border between hosts once.
@@ -54,55 +51,25 @@ class AllReduceTime {
       const double sent = bytes * std::min(have, ranks_ - have);
       const bool near = hosts_.contiguous() && have < hosts_.largest;
       const LinkCost& link = near && have > 1 ? model_.host : slowest_;
-      time += link.latency + message(link, sent) +
+      time += link.latency + message_seconds(link, sent) +
               (near ? have : hosts_.largest) * sent * slowest_.per_byte_of_port;
     }
     return time;
-  }
-
-  // Sums pass `stops` hosts, or ranks, one after the other, and then the results. At each, so many
-  // `owners` divide the chunks among themselves.
-  double chain(int stops, int owners, int chunks) const {
-    const double chunk = bytes_ / chunks, each = std::ceil(1.0 * chunks / owners);
-    const double mates = owners - 1, from_mate = message(model_.host, chunk);
-    const double add = owners * chunk * model_.per_added_byte;
-    // A host whose ranks do not follow each other is passed several times.
-    const double passes = std::ceil(static_cast<double>(hosts_.runs.size()) / hosts_.hosts);
-    const double chunk_at_port = passes * chunk * slowest_.per_byte_of_port;
-    const double port = std::min(owners, chunks) * chunk_at_port;
-    const auto hop = [&](const LinkCost& link) {
-      return link.latency + message(link, chunk) + passes * chunk * link.per_byte_of_port;
-    };
-    const int crossings = static_cast<int>(hosts_.runs.size()) - 1;
-    const double fill = crossings * hop(model_.network) + (stops - 1 - crossings) * hop(model_.host);
-    const double pass_on = message(slowest_, chunk);
-    const double sum = std::max(pass_on + add, port),
-                 result = std::max(pass_on + mates * from_mate, port);
-    // Between two hosts sums go one way and results the other, at once; otherwise a host passes on first
-    // the sums and then the results.
-    const double flowing =
-        stops > 2 ? std::max(2 * fill + (each - 1) * std::max(sum, result), fill + each * (sum + result))
-                  : 2 * fill + (each - 1) * std::max(pass_on + add + mates * from_mate, port);
-    const double added = (stops * owners - 1) * chunk * model_.per_added_byte;
-    if (owners == 1) return flowing + added;
-    const double others_first = port - chunk_at_port;
-    const double contributed = model_.host.latency + mates * message(model_.host, bytes_ / owners);
-    const double shared = model_.host.latency + mates * from_mate;
-    return contributed + flowing + others_first + added + shared;
   }
 
   const HostRuns& hosts_;
   const int ranks_;
   const double bytes_;
   const CostModel& model_;
+  const double sum_growth_;
   const LinkCost& slowest_;
 };
 
 }  // namespace
 
 double all_reduce_seconds(const AllReducePlan& plan, const HostRuns& hosts, std::int64_t bytes,
-                          const CostModel& model) {
-  const AllReduceTime time(hosts, static_cast<double>(bytes), model);
+                          const CostModel& model, double sum_growth) {
+  const AllReduceTime time(hosts, static_cast<double>(bytes), model, sum_growth);
   switch (plan.algorithm) {
     case Algorithm::direct:
       return time.direct();
@@ -111,9 +78,9 @@ double all_reduce_seconds(const AllReducePlan& plan, const HostRuns& hosts, std:
     case Algorithm::rabenseifner:
       return time.rabenseifner();
     case Algorithm::ring:
-      return time.ring(plan.chunks);
+      return ChainTime::of_ring(hosts, model).seconds(bytes, plan.chunks, sum_growth);
     case Algorithm::hierarchical:
-      return time.hierarchical(plan.chunks);
+      return ChainTime::of_hosts(hosts, model).seconds(bytes, plan.chunks, sum_growth);
     case Algorithm::automatic:
       break;
   }
@@ -130,15 +97,15 @@ double crossover_bytes(int ranks, const CostModel& model) {
 }
 
 AllReducePlan plan_all_reduce(Algorithm algorithm, const HostRuns& hosts, std::int64_t bytes,
-                              const CostModel& model) {
+                              const CostModel& model, double sum_growth) {
   if (algorithm != Algorithm::ring && algorithm != Algorithm::hierarchical) return {algorithm, 1};
   const int owners = algorithm == Algorithm::ring ? 1 : hosts.longest();
   AllReducePlan best{algorithm, std::min(owners, most_chunks)};
-  double shortest = all_reduce_seconds(best, hosts, bytes, model);
+  double shortest = all_reduce_seconds(best, hosts, bytes, model, sum_growth);
   for (int each = 2; each <= most_chunks_of_owner; each *= 2) {
     const AllReducePlan more{algorithm, each * owners};
     if (more.chunks > most_chunks || bytes / more.chunks < least_chunk_bytes) break;
-    const double time = all_reduce_seconds(more, hosts, bytes, model);
+    const double time = all_reduce_seconds(more, hosts, bytes, model, sum_growth);
     if (time < shortest) {
       shortest = time;
       best = more;
@@ -148,20 +115,20 @@ AllReducePlan plan_all_reduce(Algorithm algorithm, const HostRuns& hosts, std::i
 }
 
 AllReducePlan choose_all_reduce(const HostRuns& hosts, std::int64_t bytes, const CostModel& model,
-                                bool unfinished_sums) {
+                                double sum_growth) {
   AllReducePlan best{Algorithm::direct, 1};  // it packs nothing
   if (hosts.ranks < 2) return best;
-  double shortest = all_reduce_seconds(best, hosts, bytes, model);
+  double shortest = all_reduce_seconds(best, hosts, bytes, model, sum_growth);
   const auto consider = [&](Algorithm algorithm) {
-    const AllReducePlan plan = plan_all_reduce(algorithm, hosts, bytes, model);
-    const double time = all_reduce_seconds(plan, hosts, bytes, model);
+    const AllReducePlan plan = plan_all_reduce(algorithm, hosts, bytes, model, sum_growth);
+    const double time = all_reduce_seconds(plan, hosts, bytes, model, sum_growth);
     if (time >= shortest) return;
     shortest = time;
     best = plan;
   };
   consider(Algorithm::doubling);
   consider(Algorithm::rabenseifner);
-  if (hosts.hosts == 1 || !unfinished_sums) return best;
+  if (hosts.hosts == 1) return best;
   consider(Algorithm::ring);
   if (hosts.largest > 1) consider(Algorithm::hierarchical);
   return best;

@@ -19,6 +19,10 @@ struct LinkCost {
   double per_byte = 0;
   double per_byte_of_port = 0;
 };
+// What a message takes a rank.
+constexpr double message_seconds(const LinkCost& link, double bytes) {
+  return link.per_message + bytes * link.per_byte;
+}
 
 // The defaults are of the right size for processes of one machine, and for machines on a network of 25
 // Gbit/s. Nothing measures them (README.md says what that costs).
@@ -37,19 +41,21 @@ struct AllReducePlan {
   bool operator==(const AllReducePlan&) const = default;
 };
 
+// In the following `sum_growth` says how many times the bytes of a contribution an unfinished sum has: 2
+// where numbers of 16 bits are added in float32.
+//
 // The time of an all-reduce of so many bytes; those of the ring and of the hierarchical one are
 // approximate. REQUIRES: 2 ranks or more, an algorithm other than automatic.
 double all_reduce_seconds(const AllReducePlan& plan, const HostRuns& hosts, std::int64_t bytes,
-                          const CostModel& model);
+                          const CostModel& model, double sum_growth = 1);
 // The number of bytes from which on rabenseifner is the fastest among ranks of one host. README.md has
 // the formula.
 double crossover_bytes(int ranks, const CostModel& model);
 // The plan of that algorithm with the number of chunks that is the fastest.
 AllReducePlan plan_all_reduce(Algorithm algorithm, const HostRuns& hosts, std::int64_t bytes,
-                              const CostModel& model);
-// The fastest plan. `unfinished_sums`: whether sums may travel before they are complete, as the ring and
-// the hierarchical one need it.
+                              const CostModel& model, double sum_growth = 1);
+// The fastest plan.
 AllReducePlan choose_all_reduce(const HostRuns& hosts, std::int64_t bytes, const CostModel& model,
-                                bool unfinished_sums = true);
+                                double sum_growth = 1);
 
 }  // namespace actorflow

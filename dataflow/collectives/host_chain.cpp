@@ -1,5 +1,6 @@
 #include "dataflow/collectives/host_chain.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "dataflow/values/check.h"
@@ -9,6 +10,15 @@ namespace {
 
 using enum ScheduleStep::Action;
 using Pieces = std::vector<Piece>;
+
+// Chunks travel in the order of their numbers' reversed bits: 0, 4, 2, 6, 1, 5, 3, 7. So those that are
+// under way at a time are of all owners of each host, however many these are. In ascending order two
+// owners would send at once what the same owner of a smaller host has to add.
+int turn_of(int chunk) {
+  int reversed = 0;
+  for (int bit = 1; bit < most_chunks; bit *= 2) reversed = 2 * reversed + ((chunk & bit) != 0 ? 1 : 0);
+  return reversed;
+}
 
 class HostChain {
  public:
@@ -23,15 +33,15 @@ class HostChain {
 
   RankSchedule take() {
     exchange_contributions();
-    each_chunk_of(rank_, [this](int chunk) { add_up(chunk); });
+    for (const int chunk : in_turn(rank_)) add_up(chunk);
     if (!is_last())
-      each_chunk_of(rank_, [this](int chunk) {
+      for (const int chunk : in_turn(rank_)) {
         step(receive, owner(before(), chunk), {result(chunk)});
         if (place_ + 2 < hosts_.size()) step(send, owner(next(), chunk), {result(chunk)});
         share(chunk);
-      });
+      }
     each_mate([this](int mate) {
-      each_chunk_of(mate, [&](int chunk) { step(receive, mate, {result(chunk)}); });
+      for (const int chunk : in_turn(mate)) step(receive, mate, {result(chunk)});
     });
     return std::move(steps_);
   }
@@ -60,17 +70,23 @@ class HostChain {
   void each_mate(Body body) const {
     for (int i = 1; i < own().size; ++i) body(own().first + (rank_ - own().first + i) % own().size);
   }
-  // `mate`: of this host.
-  template <class Body>
-  void each_chunk_of(int mate, Body body) const {
+  // What a rank of this host owns, which lies together.
+  std::vector<int> chunks_of(int mate) const {
     const int local = mate - own().first;
     const auto end = slice_begin(chunks_, own().size, local + 1);
+    std::vector<int> chunks;
     for (auto chunk = slice_begin(chunks_, own().size, local); chunk < end; ++chunk)
-      body(static_cast<int>(chunk));
+      chunks.push_back(static_cast<int>(chunk));
+    return chunks;
+  }
+  std::vector<int> in_turn(int mate) const {
+    std::vector<int> chunks = chunks_of(mate);
+    std::ranges::sort(chunks, {}, turn_of);
+    return chunks;
   }
   Pieces contribution(int of, int to) const {
     Pieces pieces;
-    each_chunk_of(to, [&](int chunk) { pieces.push_back({chunk, of, of}); });
+    for (const int chunk : chunks_of(to)) pieces.push_back({chunk, of, of});
     return pieces;
   }
 

@@ -22,6 +22,11 @@ struct Piece {
   auto operator<=>(const Piece&) const = default;
 };
 
+// Whether it is a sum of several ranks, but not of all.
+constexpr bool is_unfinished(const Piece& piece, int ranks) {
+  return piece.first < piece.last && piece.last - piece.first + 1 < ranks;
+}
+
 struct ScheduleStep {
   enum class Action : std::uint8_t {
     send,  // sends one message with the pieces to `peer`; without pieces it only says that this step was

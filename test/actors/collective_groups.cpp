@@ -27,6 +27,13 @@ BOOST_AUTO_TEST_CASE(some_of_the_ranks_are_a_group_of_their_own) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(a_group_of_nobody_is_refused) {
+  Ranks ranks(1);
+  ranks.run([](Communicator& world) {
+    BOOST_CHECK_EXCEPTION(world.subset({}), Error, says("expected one rank or more in a subset"));
+  });
+}
+
 BOOST_AUTO_TEST_CASE(a_rank_that_has_left_is_named) {
   Ranks ranks(3);
   std::vector<Status> statuses(3), joins(3);
@@ -69,6 +76,22 @@ BOOST_AUTO_TEST_CASE(a_group_has_the_same_ranks_everywhere) {
     check(statuses[static_cast<std::size_t>(rank)], Code::invalid_argument,
           "2 ranks on /job:worker/task:0");
     check(statuses[static_cast<std::size_t>(rank)], Code::invalid_argument, "3 on /job:worker/task:1");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_group_has_the_same_hosts_everywhere) {
+  for (const auto& others : {std::vector<std::string>{}, {"a", "b", "b"}}) {
+    Ranks ranks(3);
+    std::vector<Status> statuses(3);
+    ranks.on_threads([&](int rank) {
+      CommunicatorOptions options;
+      options.hosts = rank == 0 ? std::vector<std::string>{"a", "a", "b"} : others;
+      statuses[static_cast<std::size_t>(rank)] =
+          status_of([&] { const Communicator world(ranks.server(rank), options); });
+    });
+    for (const Status& status : statuses)
+      check(status, Code::invalid_argument, "give all ranks the same CommunicatorOptions::hosts");
+    check(statuses[1], Code::invalid_argument, "(a a b) by /job:worker/task:0");
   }
 }
 

@@ -1,6 +1,7 @@
 // All-reduces whose sums travel from host to host: ranks in one process that are told to be on several.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -92,18 +93,24 @@ BOOST_AUTO_TEST_CASE(factors_and_averages_apply_once) {
   });
 }
 
-// A sum of 16 bits may not be rounded on its way: another algorithm is taken.
+// Between hosts their sums travel in float32.
 BOOST_AUTO_TEST_CASE(numbers_of_16_bits_are_rounded_once) {
-  Wrong wrong;
   const Shape shape{10'007};
-  ranks_on(hosts_of({2, 2})).run([&](Communicator& world) {
-    wrong.unless(identical(world.all_reduce(test::short_contribution<BFloat16>(world.rank(), shape)),
-                           test::short_sum<BFloat16>(4, shape)));
-    wrong.unless(
-        identical(world.all_reduce(contribution<float>(world.rank(), shape),
-                                   {.name = "compressed", .compression = ReduceCompression::bfloat16}),
-                  test::rounded_serial(4, shape)));
-  });
+  for (const auto& sizes : {std::vector{2, 2}, {1, 2, 2}, {2, 1, 1}, {3, 2, 2}, {1, 1, 1, 1}, {5}}) {
+    const int size = std::accumulate(sizes.begin(), sizes.end(), 0);
+    Wrong wrong;
+    ranks_on(hosts_of(sizes)).run([&](Communicator& world) {
+      const Tensor brain = test::short_contribution<BFloat16>(world.rank(), shape),
+                   half = test::short_contribution<Float16>(world.rank(), shape);
+      wrong.unless(identical(world.all_reduce(brain), test::short_sum<BFloat16>(size, shape)));
+      wrong.unless(identical(world.all_reduce(half, {.name = "half", .prescale = 0.5}),
+                             test::short_sum<Float16>(size, shape, 0.5F)));
+      wrong.unless(
+          identical(world.all_reduce(contribution<float>(world.rank(), shape),
+                                     {.name = "compressed", .compression = ReduceCompression::bfloat16}),
+                    test::rounded_serial(size, shape)));
+    });
+  }
 }
 
 BOOST_AUTO_TEST_CASE(several_tensors_are_reduced_together) {

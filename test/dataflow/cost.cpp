@@ -29,9 +29,16 @@ HostRuns together(int hosts, int ranks) {
   for (int rank = 0; rank < ranks; ++rank) all.push_back(std::to_string(rank * hosts / ranks));
   return host_runs(all);
 }
+// Hosts of so many ranks, which follow each other.
+HostRuns of_sizes(const std::vector<int>& sizes) {
+  std::vector<std::string> all;
+  for (std::size_t host = 0; host < sizes.size(); ++host)
+    all.insert(all.end(), static_cast<std::size_t>(sizes[host]), std::to_string(host));
+  return host_runs(all);
+}
 
-Algorithm choice(const HostRuns& hosts, std::int64_t bytes, bool unfinished_sums = true) {
-  return choose_all_reduce(hosts, bytes, model, unfinished_sums).algorithm;
+Algorithm choice(const HostRuns& hosts, std::int64_t bytes, double sum_growth = 1) {
+  return choose_all_reduce(hosts, bytes, model, sum_growth).algorithm;
 }
 
 }  // namespace
@@ -98,13 +105,23 @@ BOOST_AUTO_TEST_CASE(ranks_that_share_ports_send_one_sum_a_host) {
   for (const int hosts : {2, 4, 8})
     for (const std::int64_t bytes : {mib, 16 * mib})
       BOOST_TEST((choice(together(hosts, 8 * hosts), bytes) == Algorithm::hierarchical));
-  BOOST_TEST((choice(together(2, 16), 16 * mib, false) == Algorithm::rabenseifner));
+  // Of 16 bits, whose unfinished sums are float32.
+  BOOST_TEST((choice(together(2, 16), 16 * mib, 2) == Algorithm::hierarchical));
 }
 
 // The sum would cross the network once for each rank.
 BOOST_AUTO_TEST_CASE(hosts_whose_ranks_do_not_follow_each_other_are_no_hierarchy) {
   for (const std::int64_t bytes : {std::int64_t{4096}, mib, 128 * mib})
     BOOST_TEST((choice(in_turn(2, 16), bytes) != Algorithm::hierarchical));
+}
+
+// A rank alone on its host passes all on, sums and results; as the last of two hosts' ring it has no
+// results to pass on.
+BOOST_AUTO_TEST_CASE(a_small_host_is_the_slowest) {
+  BOOST_TEST((choice(of_sizes({8, 1}), 16 * mib) == Algorithm::ring));
+  BOOST_TEST((choice(of_sizes({8, 8, 1}), 16 * mib) == Algorithm::ring));
+  for (const auto& sizes : {std::vector{1, 8}, {8, 4}, {4, 8}})
+    BOOST_TEST((choice(of_sizes(sizes), 16 * mib) == Algorithm::hierarchical));
 }
 
 BOOST_AUTO_TEST_CASE(each_rank_of_a_host_has_as_many_chunks_as_the_others) {

@@ -1,6 +1,8 @@
 #include "dataflow/collectives/schedule.h"
 
 #include <boost/test/unit_test.hpp>
+#include <numeric>
+#include <set>
 
 #include "dataflow/values/error.h"
 #include "test/dataflow/support/schedule_run.h"
@@ -46,6 +48,15 @@ std::size_t host_of(const std::vector<int>& hosts, int rank) {
   return host;
 }
 
+// From whom a rank receives the unfinished sums, in this order.
+std::vector<int> senders_of_sums(const SchedulePlan& plan, int rank) {
+  std::vector<int> senders;
+  for (const auto& step : make_schedule(plan, rank))
+    if (step.action == ScheduleStep::Action::receive && is_unfinished(step.pieces[0], plan.ranks))
+      senders.push_back(step.peer);
+  return senders;
+}
+
 // What each host sends to others, in tensors.
 std::vector<double> tensors_sent(const SchedulePlan& plan) {
   std::vector<double> sent(plan.hosts.size());
@@ -81,6 +92,23 @@ BOOST_AUTO_TEST_CASE(a_host_sends_the_tensor_at_most_twice_however_many_ranks_it
         .ranks = 9, .algorithm = Algorithm::hierarchical, .chunks = 8, .hosts = hosts};
     for (const double sent : tensors_sent(plan))
       BOOST_TEST(sent <= (hosts.size() == 1 ? 0 : hosts.size() == 2 ? 1 : 2));
+  }
+}
+
+// Otherwise one of them would send while another waits for its turn, on a port that both share.
+BOOST_AUTO_TEST_CASE(an_owner_takes_sums_from_all_owners_of_a_larger_host_in_turn) {
+  for (const auto& hosts : {std::vector{2, 1}, {4, 2}, {8, 1}, {8, 4}, {4, 2, 1}}) {
+    const int ranks = std::accumulate(hosts.begin(), hosts.end(), 0);
+    const SchedulePlan plan{
+        .ranks = ranks, .algorithm = Algorithm::hierarchical, .chunks = 32, .hosts = hosts};
+    for (int rank = hosts[0]; rank < ranks; ++rank) {
+      const auto senders = senders_of_sums(plan, rank);
+      const std::set<int> all(senders.begin(), senders.end());
+      BOOST_TEST_CONTEXT("rank " << rank << " of " << ranks)
+      for (std::size_t at = 0; at < senders.size(); at += all.size())
+        BOOST_TEST(
+            (std::set(&senders[at], &senders[at] + static_cast<std::ptrdiff_t>(all.size())) == all));
+    }
   }
 }
 

@@ -135,24 +135,29 @@ const typename Form::Stored* elements(Bytes bytes) {
   return reinterpret_cast<const typename Form::Stored*>(bytes.data());
 }
 
+// An unfinished sum is of the values that are calculated with, wherever it lies.
 template <class Form>
-void reduce(const CollectiveCall& call, std::span<const Bytes> parts, int ranks,
-            typename Form::Stored* out, std::int64_t begin, std::int64_t end) {
+void reduce(const CollectiveCall& call, std::span<const Bytes> parts, SumStage stage, std::byte* out,
+            std::int64_t begin, std::int64_t end) {
   using T = typename Form::Value;
+  auto* const complete = stage.ranks > 0 ? reinterpret_cast<typename Form::Stored*>(out) : nullptr;
   const double factor = is_scaled_when_read(call) ? call.prescale : 1;
   std::array<T, block_elements> first_memory, next_memory, sum_memory;  // where a form needs them
   for (std::int64_t at = begin; at < end; at += block_elements) {
     const std::int64_t count = std::min(block_elements, end - at);
-    const auto part = [&](std::size_t i, T* memory) {
+    const auto part = [&](std::size_t i, T* memory) -> const T* {
+      if (i == 0 && stage.continues) return reinterpret_cast<const T*>(parts[0].data()) + at;
       return Form::read(elements<Form>(parts[i]) + at, count, factor, memory);
     };
-    T* const sum = Form::room(out + at, sum_memory.data());
+    T* const sum =
+        complete ? Form::room(complete + at, sum_memory.data()) : reinterpret_cast<T*>(out) + at;
     const T* first = part(0, first_memory.data());
     if (parts.size() == 1) std::copy_n(first, count, sum);
     for (std::size_t i = 1; i < parts.size(); ++i, first = sum)
       combine(call.reduction, first, part(i, next_memory.data()), sum, count);
-    if (ranks > 0) finish(call, ranks, sum, count);
-    Form::write(sum, count, out + at);
+    if (!complete) continue;
+    finish(call, stage.ranks, sum, count);
+    Form::write(sum, count, complete + at);
   }
 }
 
@@ -174,6 +179,10 @@ void in_shares(Team* team, std::int64_t count, Body body) {
 }
 
 }  // namespace
+
+std::size_t unfinished_bytes(const CollectiveCall& call) {
+  return call.rounds_sums() ? sizeof(float) : call.element_bytes();
+}
 
 Tensor outgoing(const CollectiveCall& call, Tensor values, Allocator& allocator, Team* team) {
   const std::int64_t count = values.elements();
@@ -198,14 +207,15 @@ Tensor outgoing(const CollectiveCall& call, Tensor values, Allocator& allocator,
   return rounded;
 }
 
-void reduce_in_order(const CollectiveCall& call, std::span<const Bytes> parts, int ranks,
+void reduce_in_order(const CollectiveCall& call, std::span<const Bytes> parts, SumStage stage,
                      std::span<std::byte> out, Team* team) {
   in_form(call, [&]<class Form>(Form) {
-    using Stored = typename Form::Stored;
-    auto* to = reinterpret_cast<Stored*>(out.data());
-    in_shares(
-        team, static_cast<std::int64_t>(out.size() / sizeof(Stored)),
-        [&](std::int64_t begin, std::int64_t end) { reduce<Form>(call, parts, ranks, to, begin, end); });
+    const std::size_t element =
+        stage.ranks > 0 ? sizeof(typename Form::Stored) : sizeof(typename Form::Value);
+    in_shares(team, static_cast<std::int64_t>(out.size() / element),
+              [&](std::int64_t begin, std::int64_t end) {
+                reduce<Form>(call, parts, stage, out.data(), begin, end);
+              });
   });
 }
 

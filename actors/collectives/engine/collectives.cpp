@@ -91,8 +91,8 @@ void Collectives::open(const OpenGroup& message) {
   std::vector<TaskId> members;
   for (const auto& name : message.members) members.push_back(task_->id_of(TaskName::parse(name)));
   Member member;
-  member.group =
-      std::make_unique<RankGroup>(RankMail(task_, std::move(members)), message.name, message.options);
+  member.group = std::make_unique<RankGroup>(RankMail(task_, std::move(members), message.hosts),
+                                             message.name, message.options);
   member.opened = message.reply;
   say_hello(groups_.emplace(message.name, std::move(member)).first->second);
 }
@@ -146,7 +146,7 @@ void Collectives::call(StateCall& message) {
                 : Status{Code::aborted, fmt::format("{}: the ranks have to begin together before '{}'",
                                                     task_->self.name.to_string(), graph.call.name)}});
   if (broken) groups_.erase(found);
-  if (!groups_.contains(graph.group)) open({graph.group, graph.members, {}, [](const Status&) {}});
+  if (!groups_.contains(graph.group)) open({graph.group, graph.members, {}, {}, [](const Status&) {}});
   group(graph.group).call(std::move(graph.call));
   keep_ticking();
 }
@@ -181,7 +181,7 @@ void Collectives::begin_life(const GraphCall& graph) {
     member.group->break_up({Code::aborted, fmt::format("{} begins anew", task_->self.name.to_string())});
     groups_.erase(found);
   }
-  open({graph.group, graph.members, {}, [](const Status&) {}});
+  open({graph.group, graph.members, {}, {}, [](const Status&) {}});
   groups_.find(graph.group)->second.begun_by = graph.call.step;
 }
 

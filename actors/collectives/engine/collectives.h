@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ namespace actorflow {
 struct OpenGroup {
   std::string name;
   std::vector<std::string> members;
+  std::vector<std::string> hosts;  // of the ranks; none: by the addresses of their tasks
   PlanOptions options;
   std::function<void(Status)> reply;
 };
@@ -93,6 +95,7 @@ class Collectives {
 
   void say_hello(Member& member);
   void try_to_welcome(Member& member);
+  std::optional<std::string> difference(const Member& member);
   void welcome(Member& member);
   void turn_away(Member& member, const Status& why);
   std::vector<std::string> missing(const Member& member);

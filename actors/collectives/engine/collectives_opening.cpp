@@ -35,7 +35,7 @@ void Collectives::say_hello(Member& member) {
   }
   member.attempt = ++last_attempt_;
   const RankMail& mail = member.group->mail();
-  const Hello hello{member.group->name(), member.attempt, mail.member_names()};
+  const Hello hello{member.group->name(), member.attempt, mail.member_names(), mail.hosts_by_program()};
   keep_ticking();
   if (!mail.leads()) return mail.to_leader(hello);
   openings_.add(task_->as_sender(), hello);
@@ -74,18 +74,30 @@ void Collectives::on_hello(const Sender& from, const Hello& hello) {
 }
 
 void Collectives::try_to_welcome(Member& member) {
+  if (const auto why = difference(member)) return turn_away(member, {Code::invalid_argument, *why});
+  if (member.group->mail().leads() && missing(member).empty()) welcome(member);
+}
+
+// What a guest says otherwise than our program.
+std::optional<std::string> Collectives::difference(const Member& member) {
   const RankMail& mail = member.group->mail();
-  const auto ours = mail.member_names();
+  const auto members = mail.member_names();
+  const auto& hosts = mail.hosts_by_program();
+  const std::string us = task_->self.name.to_string();
   for (const auto& [task, guest] : openings_.of(member.group->name())) {
-    if (!guest.waits || guest.members == ours) continue;
-    return turn_away(member,
-                     {Code::invalid_argument,
-                      fmt::format("the group '{}' has {} ranks on {} ({}), and {} on {} ({})",
-                                  member.group->name(), ours.size(), task_->self.name.to_string(),
-                                  fmt::join(ours, " "), guest.members.size(),
-                                  task_->name_of(task).to_string(), fmt::join(guest.members, " "))});
+    if (!guest.waits) continue;
+    const std::string them = task_->name_of(task).to_string();
+    if (guest.members != members)
+      return fmt::format("the group '{}' has {} ranks on {} ({}), and {} on {} ({})",
+                         member.group->name(), members.size(), us, fmt::join(members, " "),
+                         guest.members.size(), them, fmt::join(guest.members, " "));
+    if (guest.hosts != hosts)
+      return fmt::format(
+          "the ranks of the group '{}' are on the hosts ({}) by {}, and on ({}) by {}: give all ranks "
+          "the same CommunicatorOptions::hosts",
+          member.group->name(), fmt::join(hosts, " "), us, fmt::join(guest.hosts, " "), them);
   }
-  if (mail.leads() && missing(member).empty()) welcome(member);
+  return {};
 }
 
 void Collectives::welcome(Member& member) {

@@ -4,16 +4,12 @@
 
 #include <algorithm>
 
+#include "actors/collectives/engine/arithmetic.h"
+
 namespace actorflow {
 namespace {
 
 using namespace rank_messages;
-
-// Sums that travel before they are complete would be rounded by each rank, if they have 16 bits. And a
-// rank alone adds nothing, so that nothing would be scaled.
-bool has_unfinished_sums(const CollectiveCall& call, int ranks) {
-  return ranks > 1 && !call.rounds_sums();
-}
 
 Algorithm algorithm_of_gather(Algorithm asked_for) {
   const bool has_it = asked_for == Algorithm::direct || asked_for == Algorithm::ring;
@@ -23,13 +19,15 @@ Algorithm algorithm_of_gather(Algorithm asked_for) {
 AllReducePlan plan_of(const CollectiveCall& call, const HostRuns& hosts, const PlanOptions& options) {
   const Algorithm algorithm = options.algorithm;
   if (call.kind != CollectiveKind::all_reduce) return {algorithm_of_gather(algorithm)};
-  const bool unfinished = has_unfinished_sums(call, hosts.ranks);
   const std::int64_t bytes = contribution_bytes(call);
+  const double sum_growth =
+      static_cast<double>(unfinished_bytes(call)) / static_cast<double>(call.element_bytes());
   if (algorithm == Algorithm::automatic)
-    return choose_all_reduce(hosts, bytes, options.cost, unfinished);
-  if ((algorithm == Algorithm::ring || algorithm == Algorithm::hierarchical) && !unfinished)
-    return {Algorithm::rabenseifner};
-  return plan_all_reduce(algorithm, hosts, bytes, options.cost);
+    return choose_all_reduce(hosts, bytes, options.cost, sum_growth);
+  // A rank alone passes nothing on, and would not apply the factors.
+  const bool chain = algorithm == Algorithm::ring || algorithm == Algorithm::hierarchical;
+  if (chain && hosts.ranks == 1) return {Algorithm::rabenseifner};
+  return plan_all_reduce(algorithm, hosts, bytes, options.cost, sum_growth);
 }
 
 }  // namespace
@@ -41,9 +39,7 @@ std::int64_t contribution_bytes(const CollectiveCall& call) {
 }
 
 Negotiator::Negotiator(const RankMail& mail, const PlanOptions& options)
-    : mail_(mail),
-      options_(options),
-      hosts_(host_runs(options.hosts.empty() ? mail.hosts() : options.hosts)) {}
+    : mail_(mail), options_(options), hosts_(host_runs(mail.hosts())) {}
 
 void Negotiator::propose(const Propose& message) {
   Name& entry = names_[message.of.name];

@@ -19,8 +19,6 @@ struct PlanOptions {
   CostModel cost{};
   // How long this rank polls the boards of others (board.h) before it sleeps; 0: it uses no boards.
   std::chrono::microseconds spin{};
-  // The host of each rank; none: by the addresses of their tasks.
-  std::vector<std::string> hosts{};
 };
 
 // The bytes of a rank's contribution; 0 for a call without a dtype.

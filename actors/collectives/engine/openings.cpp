@@ -7,14 +7,14 @@ using namespace rank_messages;
 bool Openings::add(const Sender& from, const Hello& hello) {
   Guest& guest = guests_[hello.group][from.task];
   if (guest.incarnation == from.incarnation && guest.attempt >= hello.attempt) return false;
-  guest = {from.incarnation, hello.attempt, true, hello.members};
+  guest = {from.incarnation, hello.attempt, true, hello.members, hello.hosts};
   return true;
 }
 
 void Openings::remove(const Sender& from, const Goodbye& goodbye) {
   Guest& guest = guests_[goodbye.group][from.task];
   if (guest.incarnation == from.incarnation && guest.attempt <= goodbye.attempt)
-    guest = {from.incarnation, goodbye.attempt, false, {}};
+    guest = {from.incarnation, goodbye.attempt, false, {}, {}};
 }
 
 void Openings::lose(const PeerLost& lost) {

@@ -17,7 +17,7 @@ class Openings {
     std::uint64_t incarnation = 0;  // of its task
     std::uint64_t attempt = 0;      // the newest that has come
     bool waits = false;
-    std::vector<std::string> members;
+    std::vector<std::string> members, hosts;
   };
   using Guests = std::map<TaskId, Guest>;
 

@@ -64,6 +64,11 @@ std::int64_t Operation::rows_of_slice(int slice) const {
   return begin_of_slice(slice + 1) - begin_of_slice(slice);
 }
 
+std::size_t Operation::row_bytes(const Piece& piece) const {
+  if (!is_unfinished(piece, plan_.ranks)) return row_bytes_;
+  return row_bytes_ / call_.element_bytes() * unfinished_bytes(call_);
+}
+
 void Operation::take_own(const RankInput& own) {
   std::size_t at = 0, split = 0;
   for (const Piece& piece : contributions(plan_, rank_)) {
@@ -171,13 +176,16 @@ bool Operation::needs(int rank) const {
 void Operation::unpack(const ScheduleStep& step, const Message& message) {
   std::size_t at = 0;
   for (std::size_t i = 0; i < step.pieces.size(); ++i) {
+    const Piece& piece = step.pieces[i];
+    const std::size_t one = row_bytes(piece);
     const std::int64_t rows = i < message.rows.size() ? message.rows[i] : -1;
-    const std::size_t size = static_cast<std::size_t>(rows) * row_bytes_;
+    const std::size_t size = static_cast<std::size_t>(rows) * one;
     const std::size_t there = message.payload.valid() ? message.payload.size_bytes() : 0;
-    if (rows < 0 || (row_bytes_ > 0 && static_cast<std::size_t>(rows) > (there - at) / row_bytes_))
+    if (rows < 0 || (one > 0 && static_cast<std::size_t>(rows) > (there - at) / one))
       throw Error(Code::data_loss, fmt::format("rank {} has sent {} bytes for {} rows of {} bytes",
-                                               step.peer, there, rows, row_bytes_));
-    held_[step.pieces[i]] = {message.payload, bytes_of(message.payload, at, size), rows, true};
+                                               step.peer, there, rows, one));
+    Held& held = held_[piece] = {message.payload, bytes_of(message.payload, at, size), rows, true};
+    if (is_in_place(piece)) put_in_place(held, piece.slice);
     at += size;
   }
 }
@@ -185,30 +193,33 @@ void Operation::unpack(const ScheduleStep& step, const Message& message) {
 void Operation::add(const ScheduleStep& step) {
   std::vector<Bytes> parts;
   for (const Piece& piece : step.pieces) parts.push_back(held_.at(piece).bytes);
-  for (const Bytes part : parts)
-    if (part.size() != parts[0].size())
-      throw Error(Code::data_loss, fmt::format("a slice has {} bytes on one rank and {} on another",
-                                               parts[0].size(), part.size()));
+  const std::int64_t rows = held_.at(step.pieces[0]).rows;
+  for (const Piece& piece : step.pieces)
+    if (held_.at(piece).rows != rows)
+      throw Error(Code::data_loss, fmt::format("a slice has {} rows on one rank and {} on another", rows,
+                                               held_.at(piece).rows));
   const Piece result{step.pieces[0].slice, 0, step.pieces.back().last};
-  const bool is_last = result.last + 1 == plan_.ranks;
+  const SumStage stage{.continues = is_unfinished(step.pieces[0], plan_.ranks),
+                       .ranks = is_unfinished(result, plan_.ranks) ? 0 : plan_.ranks};
   Tensor sum;
   std::span<std::byte> out;
   if (is_in_place(result)) {
     out = place_of_sum(result.slice);
     sum = sums_;
   } else {
-    sum = allocate(parts[0].size());
-    out = {static_cast<std::byte*>(sum.mutable_data()), parts[0].size()};
+    const std::size_t bytes = static_cast<std::size_t>(rows) * row_bytes(result);
+    sum = allocate(bytes);
+    out = {static_cast<std::byte*>(sum.mutable_data()), bytes};
   }
   const Computing computing(work_);
-  reduce_in_order(call_, parts, is_last ? plan_.ranks : 0, out, task_->team);
-  held_[result] = {std::move(sum), out, held_.at(step.pieces[0]).rows};
+  reduce_in_order(call_, parts, stage, out, task_->team);
+  for (const Piece& piece : step.pieces) held_.erase(piece);
+  held_[result] = {std::move(sum), out, rows};
 }
 
 // Whether it is a part of the result as it stands.
 bool Operation::is_in_place(const Piece& sum) const {
-  return plan_.kind == Kind::all_reduce && sum.last + 1 == plan_.ranks &&
-         call_.compression == ReduceCompression::none;
+  return plan_.kind == Kind::all_reduce && sum.first == 0 && sum.last + 1 == plan_.ranks;
 }
 
 std::span<std::byte> Operation::place_of_sum(int slice) {
@@ -216,6 +227,15 @@ std::span<std::byte> Operation::place_of_sum(int slice) {
   const std::span all(static_cast<std::byte*>(sums_.mutable_data()), sums_.size_bytes());
   return all.subspan(static_cast<std::size_t>(begin_of_slice(slice)) * row_bytes_,
                      static_cast<std::size_t>(rows_of_slice(slice)) * row_bytes_);
+}
+
+void Operation::put_in_place(Held& sum, int slice) {
+  const std::span<std::byte> place = place_of_sum(slice);
+  if (sum.bytes.size() != place.size())
+    throw Error(Code::data_loss, fmt::format("the sum of a slice has {} bytes, expected {}",
+                                             sum.bytes.size(), place.size()));
+  if (!place.empty()) std::memcpy(place.data(), sum.bytes.data(), place.size());
+  sum = {sums_, place, sum.rows};
 }
 
 std::vector<std::int64_t> Operation::result_dims(std::int64_t rows) const {
@@ -237,21 +257,6 @@ Tensor Operation::expanded(const std::vector<Piece>& pieces, const Shape& shape)
     out = out.subspan(growth * from.size());
   }
   return all;
-}
-
-// Our own sums, and those of others copied to their places beside them: memory of the network's is lent,
-// and the sender waits until it is free again.
-Tensor Operation::completed(const std::vector<Piece>& pieces) {
-  for (const Piece& piece : pieces) {
-    const Held& sum = held_.at(piece);
-    const std::span<std::byte> place = place_of_sum(piece.slice);
-    if (sum.bytes.size() != place.size())
-      throw Error(Code::data_loss, fmt::format("the sum of a slice has {} bytes, expected {}",
-                                               sum.bytes.size(), place.size()));
-    if (!place.empty() && sum.bytes.data() != place.data())
-      std::memcpy(place.data(), sum.bytes.data(), place.size());
-  }
-  return sums_;
 }
 
 CollectiveResult Operation::take_result() {
@@ -279,11 +284,11 @@ CollectiveResult Operation::take_result() {
     result.tensor = expanded(pieces, shape);
     return result;
   }
-  Tensor all;
-  if (plan_.kind == Kind::all_reduce)
-    all = completed(pieces);
-  else  // what a broadcast has brought is lent, too
-    all = held_.at(pieces.front()).from_network ? copied(pieces, bytes) : packed(pieces, bytes);
+  // What a broadcast has brought is lent, too.
+  const bool lent = held_.at(pieces.front()).from_network;
+  const Tensor all = plan_.kind == Kind::all_reduce ? sums_
+                     : lent                         ? copied(pieces, bytes)
+                                                    : packed(pieces, bytes);
   result.tensor = Tensor(call_.dtype, shape, all.buffer());
   return result;
 }

@@ -46,7 +46,8 @@ class Operation {
   CollectiveResult take_result();
 
  private:
-  // Bytes within a tensor that keeps them alive.
+  // Bytes within a tensor that keeps them alive. What the network has brought is lent, up to a limit for
+  // each sender: it is let go once it is added, and complete sums are copied to their places.
   struct Held {
     Tensor owner;
     Bytes bytes;
@@ -61,17 +62,18 @@ class Operation {
   void take_own(const RankInput& own);
   std::int64_t begin_of_slice(int slice) const;
   std::int64_t rows_of_slice(int slice) const;
+  std::size_t row_bytes(const Piece& piece) const;
   void send(const ScheduleStep& step, const Send& send);
   bool receive(const ScheduleStep& step);
   void unpack(const ScheduleStep& step, const Message& message);
   void add(const ScheduleStep& step);
   bool is_in_place(const Piece& sum) const;
   std::span<std::byte> place_of_sum(int slice);
+  void put_in_place(Held& sum, int slice);
   bool follow_each_other(const std::vector<Piece>& pieces) const;
   Tensor packed(const std::vector<Piece>& pieces, std::size_t bytes) const;
   Tensor allocate(std::size_t bytes) const;
   Tensor copied(const std::vector<Piece>& pieces, std::size_t bytes) const;
-  Tensor completed(const std::vector<Piece>& pieces);
   Tensor expanded(const std::vector<Piece>& pieces, const Shape& shape) const;
   std::vector<std::int64_t> result_dims(std::int64_t rows) const;
 

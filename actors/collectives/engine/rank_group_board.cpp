@@ -168,7 +168,7 @@ RankGroup::Glance RankGroup::glance(GroupCall& call) {
   std::array<Bytes, Board::most_ranks> all;
   const std::span contributions = std::span(all).first(static_cast<std::size_t>(mail_.size()));
   if (!look_at_pages(*entry, call, contributions)) return {.must_call = true};
-  reduce_in_order(call.call, contributions, mail_.size(),
+  reduce_in_order(call.call, contributions, {.ranks = mail_.size()},
                   {static_cast<std::byte*>(sum.mutable_data()), sum.size_bytes()}, nullptr);
   ++name.used;
   note_done(*entry, call.call.kind);

@@ -6,8 +6,11 @@
 
 namespace actorflow {
 
-RankMail::RankMail(TaskRef task, std::vector<TaskId> members)
-    : task_(std::move(task)), members_(std::move(members)), rank_(rank_of(task_->own)) {
+RankMail::RankMail(TaskRef task, std::vector<TaskId> members, std::vector<std::string> hosts)
+    : task_(std::move(task)),
+      members_(std::move(members)),
+      hosts_by_program_(std::move(hosts)),
+      rank_(rank_of(task_->own)) {
   if (rank_ < 0)
     throw invalid_argument(fmt::format("{} is not among the ranks of the group: {}",
                                        task_->self.name.to_string(), fmt::join(member_names(), " ")));
@@ -29,6 +32,7 @@ bool RankMail::shares_memory() const {
 }
 
 std::vector<std::string> RankMail::hosts() const {
+  if (!hosts_by_program_.empty()) return hosts_by_program_;
   if (task_->all_in_this_process()) return std::vector<std::string>(members_.size());
   std::vector<std::string> hosts;
   for (const auto member : members_) hosts.push_back(task_->hosts[static_cast<std::size_t>(member)]);

@@ -17,8 +17,9 @@ inline constexpr const char* collectives_name = "actorflow.collectives";
 // Belongs to an actor.
 class RankMail {
  public:
-  // Throws invalid_argument if our task is no member, or a member is there twice.
-  RankMail(TaskRef task, std::vector<TaskId> members);
+  // `hosts`: of the ranks, as the program says; none: by the addresses of their tasks. Throws
+  // invalid_argument if our task is no member, or a member is there twice.
+  RankMail(TaskRef task, std::vector<TaskId> members, std::vector<std::string> hosts = {});
 
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(members_.size()); }
@@ -28,8 +29,9 @@ class RankMail {
   int rank_of(TaskId member) const;
   // Whether all are on this machine, and may share memory.
   bool shares_memory() const;
-  // The host of each rank, by the addresses of the tasks; tasks of one process are on one host.
+  // The host of each rank. By addresses, tasks of one process are on one host.
   std::vector<std::string> hosts() const;
+  const std::vector<std::string>& hosts_by_program() const { return hosts_by_program_; }
   // "rank 2 (/job:worker/task:2)".
   std::string name_of(int rank) const;
   std::vector<std::string> member_names() const;
@@ -69,6 +71,7 @@ class RankMail {
 
   TaskRef task_;
   std::vector<TaskId> members_;
+  std::vector<std::string> hosts_by_program_;
   int rank_;
   std::uint64_t life_ = 0;
 };

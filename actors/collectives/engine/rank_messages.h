@@ -23,6 +23,7 @@ struct Hello {
   std::string group;
   std::uint64_t attempt;
   std::vector<std::string> members;
+  std::vector<std::string> hosts;  // of the ranks, as the program says; none: by their addresses
 };
 // A rank -> the leader: I no longer wait for it.
 struct Goodbye {
