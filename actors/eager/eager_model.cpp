@@ -27,7 +27,7 @@ EagerModel::EagerModel(Architecture architecture, std::uint64_t seed)
 
 // On a tape of its own: the caller's may be a graph that is traced, where no variable can be made.
 void EagerModel::build(const std::vector<TensorType>& inputs) {
-  if (std::exchange(built_, true)) return;
+  if (built_) return;
   GradientTape tape;
   std::vector<Output> zeros;
   for (const TensorType& type : inputs) {
@@ -37,8 +37,11 @@ void EagerModel::build(const std::vector<TensorType>& inputs) {
   ModelVariables made;
   ModelPass pass{.graph = tape.graph(), .variables = made, .seed = seed_};
   architecture_.build(pass, zeros);
+  std::vector<Entry> entries;
   for (const auto& entry : made.entries)
-    entries_.push_back({tape.variable(entry.variable.name()), entry.trained, entry.regularizer});
+    entries.push_back({tape.variable(entry.variable.name()), entry.trained, entry.regularizer});
+  entries_ = std::move(entries);
+  built_ = true;
 }
 
 Output EagerModel::operator()(Output x, const EagerCall& call) {

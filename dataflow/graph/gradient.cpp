@@ -127,8 +127,16 @@ class Backpropagation {
     }
     // A copy: the gradient function appends nodes, which moves the others.
     const Node forward = graph_.def().node(id);
-    if (!forward.op->gradient || ends_here(forward)) return;
-    if (std::ranges::none_of(arriving, &Output::operator bool)) return;
+    if (ends_here(forward) || std::ranges::none_of(arriving, &Output::operator bool)) return;
+    if (!forward.op->gradient) {
+      // Of other ops without a gradient the gradient is 0; of these it is not.
+      if (forward.op->name.ends_with("Grad"))
+        throw Error(Code::unimplemented, "node '" + forward.name + "' (" +
+                                             std::string(forward.op->name) +
+                                             ") computes a gradient that has no gradient of its own: "
+                                             "second derivatives do not pass through it");
+      return;
+    }
     GradientContext context(graph_, id, std::move(arriving));
     const auto leaving = graph_.on(forward.device, [&] {
       return graph_.precision(precision_of(forward), [&] { return forward.op->gradient(context); });

@@ -23,6 +23,9 @@ DeviceName device_name(const std::string& text) {
 }
 
 Device& find_device(const DeviceName& name) {
+  if (name.type == "CPU" && name.index != 0)
+    throw Error(Code::not_found, "there is no device cpu:" + std::to_string(*name.index) +
+                                     ": a process has cpu:0, with all of its threads");
   return name.type == "GPU" ? cuda_device(*name.index) : cpu_device();
 }
 

@@ -44,12 +44,12 @@ Output EagerGraph::read(const EagerVariable& variable) {
   }
   auto& reads = reads_[&variable.state()];
   if (!reads.empty() && reads.back().version == version) return {&graph_, reads.back().edge};
-  variables_.add(variable);
+  const std::string& name = variables_.add(variable);
   const TensorType type = variable.type();
   const BeingRead being_read(being_read_, variable);
-  const Output read = graph_.add(
-      read_variable_op(), {},
-      {{"variable", variable.name()}, {"dtype", type.dtype}, {"shape", type.shape}}, variable.name());
+  const Output read =
+      graph_.add(read_variable_op(), {},
+                 {{"variable", name}, {"dtype", type.dtype}, {"shape", type.shape}}, variable.name());
   reads.push_back({version, read.edge});
   return read;
 }
@@ -77,7 +77,15 @@ std::vector<Tensor> EagerGraph::compute_collected(const std::vector<Edge>& wante
 
 void EagerGraph::adds(NodeId id, Node& node) {
   context_.expect_here(node);
-  const auto outputs = values_.open(id, node.outputs.size());
+  try {
+    compute(id, node, values_.open(id, node.outputs.size()));
+  } catch (...) {
+    values_.open(id, 0);  // the graph does not take the node, and the next one may have its number
+    throw;
+  }
+}
+
+void EagerGraph::compute(NodeId id, Node& node, std::span<Tensor> outputs) {
   if (node.op == &const_op())
     outputs[0] = constant_of(context_, node);
   else if (node.op == &read_variable_op())

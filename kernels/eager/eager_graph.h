@@ -46,6 +46,7 @@ class EagerGraph final : public GraphObserver, public VariableScope {
     Edge edge;
   };
 
+  void compute(NodeId id, Node& node, std::span<Tensor> outputs);
   void run(const Node& node, std::span<Tensor> outputs);
   void read_variable(NodeId id, const Node& node, std::span<Tensor> outputs);
   void assign_named(const Node& node);

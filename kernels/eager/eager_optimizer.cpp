@@ -16,6 +16,8 @@ namespace {
 void check_gradient(const EagerVariable& variable, const Gradient& gradient, Device& device) {
   const TensorType type = variable.type();
   try {
+    if (type.dtype != DType::float32 && type.dtype != DType::float64)
+      throw invalid_argument("expected a variable of float32 or float64, got " + type.to_string());
     if (!gradient.is_dense())
       check_sparse_gradient(type, gradient.rows, device);
     else if (TensorType{gradient.dense.dtype(), gradient.dense.shape()} != type)
@@ -44,6 +46,24 @@ struct EagerOptimizer::Impl {
       if (!gradients[i].empty()) check_gradient(variables[i], gradients[i], context.device());
   }
 
+  // As many slots as the optimizer makes for the variable, each of the same type.
+  void expect_slots(const EagerVariable& variable, const std::vector<Tensor>& given) const {
+    VariableState fresh{context.device().to_device(variable.read()), {}};
+    make_slots(bound, fresh, context.device());
+    check_state(bound, {fresh.value, given});
+    for (std::size_t i = 0; i < given.size(); ++i)
+      if (!given[i].valid() || given[i].dtype() != fresh.slots[i].dtype() ||
+          given[i].shape() != fresh.slots[i].shape())
+        throw invalid_argument("the slot '" + std::string(bound.rule->slots()[i]) +
+                               "' of eager variable '" + variable.name() + "' is " +
+                               fresh.slots[i].describe() + ", but was given " + given[i].describe());
+  }
+
+  // Numbers of steps stay on the host.
+  Tensor to_its_place(Tensor slot) const {
+    return slot.dtype() == DType::int64 ? slot : context.device().to_device(slot);
+  }
+
   // The value is moved out meanwhile, so that it is changed in place where nobody else holds it.
   void apply(const Gradient& gradient, const EagerVariable& variable) {
     EagerVariable::State& shared = variable.state();
@@ -58,6 +78,9 @@ struct EagerOptimizer::Impl {
     try {
       if (state.slots.size() != bound.rule->slots().size()) make_slots(bound, state, context.device());
       apply_mean(bound, state, std::span(&gradient, 1), context.device(), &context.team());
+    } catch (const Error& error) {
+      put_back();
+      throw Error(error.code(), "eager variable '" + variable.name() + "': " + error.what());
     } catch (...) {
       put_back();
       throw;
@@ -97,7 +120,8 @@ std::vector<Tensor> EagerOptimizer::slots(const EagerVariable& variable) const {
 }
 
 void EagerOptimizer::set_slots(const EagerVariable& variable, std::vector<Tensor> slots) {
-  check_state(impl_->bound, {variable.read(), slots});
+  impl_->expect_slots(variable, slots);
+  for (Tensor& slot : slots) slot = impl_->to_its_place(std::move(slot));
   impl_->slots.insert_or_assign(&variable.state(), std::pair(variable, std::move(slots)));
 }
 

@@ -11,7 +11,8 @@
 //
 // The ops are those of graphs (kernels/ops.h): each runs as it is called, and throws there what its
 // kernel throws. A tape keeps all tensors that were computed in it until it ends; so a loop makes a tape
-// for each step, and what is to live on is taken out as a Tensor or kept in a variable.
+// for each step, and what is to live on is taken out as a Tensor or kept in a variable: an Output must
+// not be used when its tape has ended.
 #pragma once
 
 #include <initializer_list>

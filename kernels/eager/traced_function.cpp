@@ -107,8 +107,7 @@ const std::vector<EagerVariable>& ConcreteFunction::variables() const { return i
 
 Outputs ConcreteFunction::updates() const {
   Outputs updates;
-  for (const auto& each : impl_->captured)
-    if (each.changes()) updates.push_back(each.update);
+  for (const auto& each : impl_->captured) std::ranges::copy(each.updates, std::back_inserter(updates));
   return updates;
 }
 
@@ -134,13 +133,25 @@ struct TracedFunction::Impl {
     if (!function) throw invalid_argument("trace() was given an empty function");
   }
 
-  // The lock is held while a function is traced, so that it is traced once.
+  // The lock is held while a function is traced, so that it is traced once. It may call itself, with
+  // other types.
   const ConcreteFunction& of(const std::vector<TensorType>& types) {
     const std::lock_guard lock(mutex);
     for (const Trace& known : traces)
       if (known.types == types) return *known.function;
     if (traces.size() >= options.max_traces) refuse_more(types);
-    auto impl = std::make_unique<ConcreteFunction::Impl>(function, types, options, context);
+    if (std::ranges::count(being_traced, types) > 0)
+      throw Error(Code::failed_precondition, name_of(options) + " calls itself with " +
+                                                 to_string(types) + " while it is traced for them");
+    being_traced.push_back(types);
+    std::unique_ptr<ConcreteFunction::Impl> impl;
+    try {
+      impl = std::make_unique<ConcreteFunction::Impl>(function, types, options, context);
+    } catch (...) {
+      being_traced.pop_back();
+      throw;
+    }
+    being_traced.pop_back();
     traces.push_back(
         {types, std::unique_ptr<const ConcreteFunction>(new ConcreteFunction(std::move(impl)))});
     return *traces.back().function;
@@ -157,8 +168,9 @@ struct TracedFunction::Impl {
   const Function function;
   const TraceOptions options;
   EagerContext& context;
-  std::mutex mutex;
+  std::recursive_mutex mutex;
   std::vector<Trace> traces;
+  std::vector<std::vector<TensorType>> being_traced;
 };
 
 TracedFunction::TracedFunction(Function function, TraceOptions options, EagerContext& context)

@@ -36,9 +36,9 @@ Tracing::Captured& Tracing::capture(const EagerVariable& variable) {
   const auto known = std::ranges::find_if(
       captured_, [&](const Captured& captured) { return captured.variable.is(variable); });
   if (known != captured_.end()) return *known;
-  known_.add(variable);
+  const std::string& name = known_.add(variable);
   const Unobserved unobserved(graph_);
-  const Variable made = graph_.variable(variable.name(), graph_.constant(variable.read()));
+  const Variable made = graph_.variable(name, graph_.constant(variable.read()));
   return captured_.emplace_back(variable, made.value(), made.value());
 }
 
@@ -56,13 +56,14 @@ void Tracing::adds(NodeId id, Node& node) {
   if (!assigns && !adds_up) return expect_kernel(node);
   Captured& captured = captured_as(node);
   const Output input{&graph_, node.inputs[0]};
-  captured.update = {&graph_, {id, 0}};
   if (adds_up) {
     captured.added.push_back(input);
   } else {
     captured.value = input;
     captured.added.clear();
+    captured.updates.clear();
   }
+  captured.updates.push_back({&graph_, {id, 0}});
 }
 
 // The value after what was added. The sums are nodes of their own: those that change a variable have an

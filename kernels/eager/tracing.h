@@ -18,8 +18,8 @@ class Tracing final : public GraphObserver, public VariableScope {
     Output read;
     Output value;  // what was read, or last assigned
     std::vector<Output> added{};
-    Output update{};  // the last node that changes it; empty if none does
-    bool changes() const { return static_cast<bool>(update); }
+    std::vector<Output> updates{};  // the nodes that change it, from the last assignment on
+    bool changes() const { return !updates.empty(); }
   };
 
   // `what` is the function's name in errors. REQUIRES: the graph outlives this.

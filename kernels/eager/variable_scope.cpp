@@ -21,11 +21,13 @@ VariableScope& VariableScope::innermost(std::string_view variable) {
   return *scopes_of_thread.back();
 }
 
-void KnownVariables::add(const EagerVariable& variable) {
-  const auto [known, fresh] = variables_.emplace(variable.name(), variable);
-  if (!fresh && !known->second.is(variable))
-    throw Error(Code::already_exists, "two eager variables that are used together are named '" +
-                                          variable.name() + "'; give one of them another name");
+const std::string& KnownVariables::add(const EagerVariable& variable) {
+  std::string name = variable.name();
+  for (int number = 1;; ++number) {
+    const auto [known, fresh] = variables_.emplace(std::move(name), variable);
+    if (fresh || known->second.is(variable)) return known->first;
+    name = variable.name() + "_" + std::to_string(number);
+  }
 }
 
 const EagerVariable* KnownVariables::find(const std::string& name) const {

@@ -27,12 +27,12 @@ class VariableScope {
   virtual void assign(const EagerVariable& variable, const Output& value) = 0;
 };
 
-// The variables of a scope by name. Variables of a graph are known by their names, so two of one name
-// are refused.
+// The variables of a scope by their names in its graph.
 class KnownVariables {
  public:
-  // Throws already_exists if another variable has the name.
-  void add(const EagerVariable& variable);
+  // The variable's name in the graph: its own, with a number behind it where another one has that, as
+  // two models of the same layers have.
+  const std::string& add(const EagerVariable& variable);
   // Null if there is none.
   const EagerVariable* find(const std::string& name) const;
 

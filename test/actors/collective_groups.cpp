@@ -80,18 +80,18 @@ BOOST_AUTO_TEST_CASE(a_group_has_the_same_ranks_everywhere) {
 }
 
 BOOST_AUTO_TEST_CASE(a_group_has_the_same_hosts_everywhere) {
-  for (const auto& others : {std::vector<std::string>{}, {"a", "b", "b"}}) {
-    Ranks ranks(3);
-    std::vector<Status> statuses(3);
+  for (const auto& others : {std::vector<std::string>{}, {"b", "b"}}) {
+    Ranks ranks(2);
+    std::vector<Status> statuses(2);
     ranks.on_threads([&](int rank) {
       CommunicatorOptions options;
-      options.hosts = rank == 0 ? std::vector<std::string>{"a", "a", "b"} : others;
+      options.hosts = rank == 0 ? std::vector<std::string>{"a", "a"} : others;
       statuses[static_cast<std::size_t>(rank)] =
           status_of([&] { const Communicator world(ranks.server(rank), options); });
     });
     for (const Status& status : statuses)
       check(status, Code::invalid_argument, "give all ranks the same CommunicatorOptions::hosts");
-    check(statuses[1], Code::invalid_argument, "(a a b) by /job:worker/task:0");
+    check(statuses[1], Code::invalid_argument, "(a a) by /job:worker/task:0");
   }
 }
 

@@ -88,6 +88,11 @@ BOOST_AUTO_TEST_CASE(refused_gradients_change_nothing) {
   BOOST_TEST(identical(a.read(), Tensor{1.0F}));
   BOOST_TEST(optimizer.slots(a).empty());
   check(status_of([&] { optimizer.set_slots(a, {Tensor{1.0F}}); }), "needs 3 slots");
+  const Tensor step = Tensor::scalar<std::int64_t>(1), slot{1.0F}, longer{1.0F, 2.0F};
+  check(status_of([&] { optimizer.set_slots(a, {longer, slot, step}); }), "of eager variable 'a' is");
+  check(status_of([&] { optimizer.set_slots(a, {slot, Tensor{1}, step}); }), "of eager variable 'a' is");
+  check(status_of([&] { EagerOptimizer(Sgd{1}).apply({Tensor{1}}, {EagerVariable("n", Tensor{1})}); }),
+        "variable 'n': expected a variable of float32 or float64");
   optimizer.apply({Tensor{1.0F}, {}}, {a, b});
   BOOST_TEST(identical(b.read(), Tensor{{1.0F}, {2.0F}}));
   BOOST_TEST(!identical(a.read(), Tensor{1.0F}));

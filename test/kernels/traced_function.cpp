@@ -83,6 +83,29 @@ BOOST_AUTO_TEST_CASE(additions_to_a_variable_take_effect_when_the_graph_has_run)
   BOOST_TEST(identical(results[0], Tensor{1.0F}));
   BOOST_TEST(identical(results[1], Tensor{5.0F}));
   BOOST_TEST(identical(w.read(), Tensor{5.0F}));
+  BOOST_TEST(traced.concrete({{DType::float32, {1}}}).updates().size() == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(variables_of_one_name_are_told_apart) {
+  const EagerVariable w("w", Tensor{2.0F}), other("w", Tensor{3.0F});
+  const auto traced = trace([&](const Outputs& in) { return Outputs{in[0] * w - other}; });
+  BOOST_TEST(identical(traced({Tensor{5.0F}})[0], Tensor{7.0F}));
+}
+
+BOOST_AUTO_TEST_CASE(a_function_may_call_itself_with_other_types_only) {
+  TracedFunction* self = nullptr;
+  TracedFunction traced = trace([&](const Outputs& in) {
+    if (in[0].shape()[0] > 1) (*self)({Tensor{1.0F}});
+    if (in[0].shape()[0] > 2) (*self)({Tensor{1.0F, 2.0F, 3.0F}});
+    return Outputs{in[0] + 1.0F};
+  });
+  self = &traced;
+  BOOST_TEST(identical(traced({Tensor{1.0F, 2.0F}})[0], Tensor{2.0F, 3.0F}));
+  BOOST_TEST(traced.traces() == 2U);
+  check(status_of([&] {
+          traced({Tensor{1.0F, 2.0F, 3.0F}});
+        }),
+        Code::failed_precondition, "calls itself");
 }
 
 BOOST_AUTO_TEST_CASE(a_failed_call_changes_no_variable) {

@@ -179,6 +179,30 @@ BOOST_AUTO_TEST_CASE(a_model_is_called_for_inference_and_keeps_its_variables) {
   BOOST_TEST(identical(value(model(tape.constant(batch.x))), first));
 }
 
+BOOST_AUTO_TEST_CASE(a_call_that_fails_makes_no_variables) {
+  EagerModel model({dense(4)});
+  GradientTape tape;
+  BOOST_CHECK_THROW(model(tape.constant(Tensor{{1, 2}})), Error);
+  const Output loss = sum(model(tape.constant(Tensor{{1.0F, 2.0F}})));
+  BOOST_TEST_REQUIRE(model.trained().size() == 2U);
+  for (const Gradient& gradient : tape.gradients(loss, model.trained())) BOOST_TEST(gradient.is_dense());
+}
+
+BOOST_AUTO_TEST_CASE(models_of_the_same_layers_work_together) {
+  EagerModel generator({dense(3), batch_norm()}), critic({dense(3), batch_norm()}, 2);
+  GradientTape tape;
+  const Output made = generator(tape.constant(batch_of({5, 6}, 3, 1).x), {.training = true});
+  const Output loss = mean(critic(made, {.training = true}));
+  for (EagerModel* model : {&generator, &critic})
+    for (const Gradient& gradient : tape.gradients(loss, model->trained()))
+      BOOST_TEST(gradient.is_dense());
+  // Each has changed its own averages.
+  for (const EagerModel* model : {&generator, &critic})
+    for (const EagerVariable& variable : model->variables())
+      if (variable.name() == "batch_norm/moving_mean")
+        BOOST_TEST(!identical(variable.read(), Tensor::zeros(DType::float32, {3})));
+}
+
 BOOST_AUTO_TEST_CASE(penalties_are_losses) {
   EagerModel model({dense(2, {}, {.weights = filled_with(2), .regularizer = l2(0.5)})});
   GradientTape tape;
