@@ -37,6 +37,7 @@ const Tensor& EagerGraph::value(Edge edge) const {
 }
 
 Output EagerGraph::read(const EagerVariable& variable) {
+  variables_.mention(variable);
   std::uint64_t version = 0;
   {
     const std::lock_guard lock(variable.state().mutex);
@@ -44,12 +45,11 @@ Output EagerGraph::read(const EagerVariable& variable) {
   }
   auto& reads = reads_[&variable.state()];
   if (!reads.empty() && reads.back().version == version) return {&graph_, reads.back().edge};
-  const std::string& name = variables_.add(variable);
   const TensorType type = variable.type();
   const BeingRead being_read(being_read_, variable);
-  const Output read =
-      graph_.add(read_variable_op(), {},
-                 {{"variable", name}, {"dtype", type.dtype}, {"shape", type.shape}}, variable.name());
+  const Output read = graph_.add(
+      read_variable_op(), {},
+      {{"variable", variable.name()}, {"dtype", type.dtype}, {"shape", type.shape}}, variable.name());
   reads.push_back({version, read.edge});
   return read;
 }
@@ -129,7 +129,7 @@ void EagerGraph::assign_named(const Node& node) {
   if (waiting == without_value_.end())
     throw Error(Code::not_found, naming(node, "there is no variable '" + name + "' to assign to"));
   const EagerVariable made(name, assigned);
-  variables_.add(made);
+  variables_.mention(made);
   values_.set({waiting->second, 0}, assigned);
   reads_[&made.state()].push_back({0, {waiting->second, 0}});
   without_value_.erase(waiting);

@@ -36,9 +36,8 @@ Tracing::Captured& Tracing::capture(const EagerVariable& variable) {
   const auto known = std::ranges::find_if(
       captured_, [&](const Captured& captured) { return captured.variable.is(variable); });
   if (known != captured_.end()) return *known;
-  const std::string& name = known_.add(variable);
   const Unobserved unobserved(graph_);
-  const Variable made = graph_.variable(name, graph_.constant(variable.read()));
+  const Variable made = graph_.variable(free_name(variable.name()), graph_.constant(variable.read()));
   return captured_.emplace_back(variable, made.value(), made.value());
 }
 
@@ -77,6 +76,18 @@ Output Tracing::settled(Captured& captured) {
 std::vector<Tracing::Captured> Tracing::take() {
   for (Captured& captured : captured_) settled(captured);
   return std::move(captured_);
+}
+
+// The name, with a number behind it where another variable has it.
+std::string Tracing::free_name(const std::string& name) const {
+  const auto is_taken = [this](const std::string& wanted) {
+    return std::ranges::any_of(captured_, [&](const Captured& captured) {
+      return attr<std::string>(captured.read.node(), "variable") == wanted;
+    });
+  };
+  std::string free = name;
+  for (int number = 1; is_taken(free); ++number) free = name + "_" + std::to_string(number);
+  return free;
 }
 
 Tracing::Captured& Tracing::captured_as(const Node& node) {

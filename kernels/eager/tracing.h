@@ -37,12 +37,12 @@ class Tracing final : public GraphObserver, public VariableScope {
  private:
   Captured& capture(const EagerVariable& variable);
   Output settled(Captured& captured);
+  std::string free_name(const std::string& name) const;
   Captured& captured_as(const Node& node);
   [[noreturn]] void refuse(const Node& node, const std::string& why) const;
 
   Graph& graph_;
   const std::string what_;
-  KnownVariables known_;
   std::vector<Captured> captured_;
 };
 

@@ -21,15 +21,6 @@ VariableScope& VariableScope::innermost(std::string_view variable) {
   return *scopes_of_thread.back();
 }
 
-const std::string& KnownVariables::add(const EagerVariable& variable) {
-  std::string name = variable.name();
-  for (int number = 1;; ++number) {
-    const auto [known, fresh] = variables_.emplace(std::move(name), variable);
-    if (fresh || known->second.is(variable)) return known->first;
-    name = variable.name() + "_" + std::to_string(number);
-  }
-}
-
 const EagerVariable* KnownVariables::find(const std::string& name) const {
   const auto found = variables_.find(name);
   return found == variables_.end() ? nullptr : &found->second;

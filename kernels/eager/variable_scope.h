@@ -27,12 +27,12 @@ class VariableScope {
   virtual void assign(const EagerVariable& variable, const Output& value) = 0;
 };
 
-// The variables of a scope by their names in its graph.
+// The variables of a tape by name. Of several of one name, as two models of the same layers have, the
+// one that was mentioned last: nodes that assign to variables know names only, and a model mentions its
+// own before its layers change any.
 class KnownVariables {
  public:
-  // The variable's name in the graph: its own, with a number behind it where another one has that, as
-  // two models of the same layers have.
-  const std::string& add(const EagerVariable& variable);
+  void mention(const EagerVariable& variable) { variables_.insert_or_assign(variable.name(), variable); }
   // Null if there is none.
   const EagerVariable* find(const std::string& name) const;
 
