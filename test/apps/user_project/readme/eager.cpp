@@ -1,0 +1,11 @@
+#include <utility>
+#include <vector>
+
+#include "actors/actorflow.h"
+
+using namespace actorflow;
+
+std::vector<Tensor> learn(const std::vector<std::pair<Tensor, Tensor>>& batches, const Tensor& images) {
+@snippet@
+  return probabilities;
+}
