@@ -1,3 +1,4 @@
+// What the README's section on eager programs takes for granted: examples in batches.
 #include <utility>
 #include <vector>
 
@@ -6,6 +7,6 @@
 using namespace actorflow;
 
 std::vector<Tensor> learn(const std::vector<std::pair<Tensor, Tensor>>& batches, const Tensor& images) {
-@snippet@
+  // @snippet@
   return probabilities;
 }
