@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_failing_disk_changes_nothing) {
 // Each task goes on, or ends and is started again.
 BOOST_AUTO_TEST_CASE(allocations_that_fail_now_and_then_change_nothing,
                      *boost::unit_test::precondition(memory_can_be_scarce)) {
-  const Flags flags = joined(both, {"--epochs=1000"});
+  const Flags flags = joined(both, {"--epochs=500"});
   const std::string expected = undisturbed(with_ps, flags);
   const Folder folder;
   WeightedCluster cluster(with_ps, joined({"/usr/bin/env", "LD_PRELOAD=" ACTORFLOW_SCARCE_MEMORY,
