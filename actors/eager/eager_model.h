@@ -29,8 +29,8 @@ struct EagerCall {
   Output step{};
 };
 
-// Its variables have the names and first values that Model gives them for the same seed. Not
-// thread-safe.
+// Its variables have the names and first values that Model gives them for the same seed. A copy shares
+// them. Not thread-safe.
 class EagerModel {
  public:
   explicit EagerModel(const std::vector<Layer>& layers, std::uint64_t seed = 1);
