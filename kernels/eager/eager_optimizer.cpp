@@ -16,7 +16,7 @@ namespace {
 void check_gradient(const EagerVariable& variable, const Gradient& gradient, Device& device) {
   const TensorType type = variable.type();
   try {
-    if (type.dtype != DType::float32 && type.dtype != DType::float64)
+    if (!is_float32_or_64(type.dtype))
       throw invalid_argument("expected a variable of float32 or float64, got " + type.to_string());
     if (!gradient.is_dense())
       check_sparse_gradient(type, gradient.rows, device);
@@ -64,8 +64,16 @@ struct EagerOptimizer::Impl {
     return slot.dtype() == DType::int64 ? slot : context.device().to_device(slot);
   }
 
-  // The value is moved out meanwhile, so that it is changed in place where nobody else holds it.
   void apply(const Gradient& gradient, const EagerVariable& variable) {
+    try {
+      update(gradient, variable);
+    } catch (const Error& error) {
+      throw Error(error.code(), "eager variable '" + variable.name() + "': " + error.what());
+    }
+  }
+
+  // The value is moved out meanwhile, so that it is changed in place where nobody else holds it.
+  void update(const Gradient& gradient, const EagerVariable& variable) {
     EagerVariable::State& shared = variable.state();
     const std::lock_guard lock(shared.mutex);
     auto& own = slots.try_emplace(&shared, variable, std::vector<Tensor>()).first->second.second;
@@ -78,9 +86,6 @@ struct EagerOptimizer::Impl {
     try {
       if (state.slots.size() != bound.rule->slots().size()) make_slots(bound, state, context.device());
       apply_mean(bound, state, std::span(&gradient, 1), context.device(), &context.team());
-    } catch (const Error& error) {
-      put_back();
-      throw Error(error.code(), "eager variable '" + variable.name() + "': " + error.what());
     } catch (...) {
       put_back();
       throw;

@@ -31,6 +31,20 @@ void expect_fit(const std::vector<TensorType>& actual, const std::vector<TensorT
                            to_string(actual));
 }
 
+// Says for its life for which types a function is traced.
+class BeingTraced {
+ public:
+  using Types = std::vector<TensorType>;
+
+  BeingTraced(std::vector<Types>& all, const Types& types) : all_(all) { all_.push_back(types); }
+  BeingTraced(const BeingTraced&) = delete;
+  BeingTraced& operator=(const BeingTraced&) = delete;
+  ~BeingTraced() { all_.pop_back(); }
+
+ private:
+  std::vector<Types>& all_;
+};
+
 }  // namespace
 
 struct ConcreteFunction::Impl {
@@ -143,15 +157,8 @@ struct TracedFunction::Impl {
     if (std::ranges::count(being_traced, types) > 0)
       throw Error(Code::failed_precondition, name_of(options) + " calls itself with " +
                                                  to_string(types) + " while it is traced for them");
-    being_traced.push_back(types);
-    std::unique_ptr<ConcreteFunction::Impl> impl;
-    try {
-      impl = std::make_unique<ConcreteFunction::Impl>(function, types, options, context);
-    } catch (...) {
-      being_traced.pop_back();
-      throw;
-    }
-    being_traced.pop_back();
+    const BeingTraced these(being_traced, types);
+    auto impl = std::make_unique<ConcreteFunction::Impl>(function, types, options, context);
     traces.push_back(
         {types, std::unique_ptr<const ConcreteFunction>(new ConcreteFunction(std::move(impl)))});
     return *traces.back().function;
