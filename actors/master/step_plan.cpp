@@ -12,18 +12,11 @@
 #include "dataflow/transform/partition.h"
 #include "dataflow/transform/place.h"
 #include "dataflow/transform/step_graph.h"
+#include "kernels/core/evaluate.h"
 #include "kernels/core/fusions.h"
 
 namespace actorflow {
 namespace {
-
-std::vector<Tensor> evaluate_on_cpu(const TaskContext& task, const Node& node,
-                                    std::vector<Tensor> inputs) {
-  std::vector<Tensor> outputs(node.outputs.size());
-  OpContext context(node, cpu_device(), inputs, outputs);
-  task.ops->make(node, DeviceType::cpu)->compute(context);
-  return outputs;
-}
 
 StepGraph cut_out(const GraphDef& graph, const StepKind& kind) {
   std::vector<Edge> feeds, fetches;
@@ -83,7 +76,7 @@ GraphDef simplify_step(const GraphDef& graph, const StepKind& kind, const TaskCo
   StepGraph step = cut_out(graph, kind);
   gather_variables(step);
   return optimise(std::move(step), [&task](const Node& node, const std::vector<Tensor>& inputs) {
-    return evaluate_on_cpu(task, node, inputs);
+    return evaluate_on_cpu(*task.ops, node, inputs);
   });
 }
 

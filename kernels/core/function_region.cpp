@@ -7,6 +7,7 @@
 #include "dataflow/transform/optimise.h"
 #include "dataflow/transform/step_graph.h"
 #include "dataflow/values/error.h"
+#include "kernels/core/evaluate.h"
 #include "kernels/core/fusions.h"
 
 namespace actorflow {
@@ -39,13 +40,6 @@ struct Order {
   }
 };
 
-std::vector<Tensor> evaluate(const OpLibrary& ops, const Node& node, std::vector<Tensor> inputs) {
-  std::vector<Tensor> outputs(node.outputs.size());
-  OpContext context(node, cpu_device(), inputs, outputs);
-  ops.make(node, DeviceType::cpu)->compute(context);
-  return outputs;
-}
-
 // Of a step without targets.
 FunctionRegion region_of(const GraphDef& step) {
   const Order order(step);
@@ -77,9 +71,10 @@ FunctionRegion function_region(const GraphDef& graph, const std::vector<Edge>& i
 FunctionRegion simplified_function_region(const GraphDef& graph, const std::vector<Edge>& inputs,
                                           const std::vector<Edge>& outputs, const OpLibrary& ops,
                                           DeviceType device) {
-  const GraphDef simple = optimise(
-      make_step(graph, inputs, outputs, {}),
-      [&ops](const Node& node, const std::vector<Tensor>& in) { return evaluate(ops, node, in); });
+  const GraphDef simple = optimise(make_step(graph, inputs, outputs, {}),
+                                   [&ops](const Node& node, const std::vector<Tensor>& in) {
+                                     return evaluate_on_cpu(ops, node, in);
+                                   });
   const auto can_run = [&](const OpDef& op, const std::string&) { return ops.has_kernel(op, device); };
   return region_of(fuse(simple, builtin_fusions(), can_run).graph);
 }
