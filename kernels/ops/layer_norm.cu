@@ -112,7 +112,7 @@ void normalise_on_cpu(const Forward<T>& f, T* scratch) {
 }
 
 template <class T>
-struct Backward {
+struct LayerNormBackward {
   Rows size;
   double epsilon;
   const T *g, *x, *gamma;
@@ -122,7 +122,7 @@ struct Backward {
 // With h the normalised x and e = g gamma: dx = (e - mean(e) - h mean(e h)) scale. `totals` are those of
 // gamma's gradient and of beta's, in double.
 template <class T>
-void backward_row(const Backward<T>& b, std::int64_t row, T* h, T* scratch, double* totals) {
+void backward_row(const LayerNormBackward<T>& b, std::int64_t row, T* h, T* scratch, double* totals) {
   const std::int64_t columns = b.size.columns;
   const auto count = static_cast<double>(columns);
   const T *g = b.g + row * columns, *x = b.x + row * columns, *gamma = b.gamma;
@@ -146,7 +146,7 @@ void backward_row(const Backward<T>& b, std::int64_t row, T* h, T* scratch, doub
 }
 
 template <class T>
-void backward_on_cpu(const Backward<T>& b, T* scratch, double* totals) {
+void backward_on_cpu(const LayerNormBackward<T>& b, T* scratch, double* totals) {
   vectorised([=] {
     const std::int64_t columns = b.size.columns;
     std::fill_n(totals, 2 * columns, 0.0);
@@ -194,7 +194,7 @@ void normalise_narrow(Device& device, const Forward<T>& f) {
 }
 
 template <int n, int per_thread, class T>
-void backward_narrow(Device& device, const Backward<T>& b, Moments<T>* moments) {
+void backward_narrow(Device& device, const LayerNormBackward<T>& b, Moments<T>* moments) {
   launch_rows(device, b.size.rows, [=] __device__(std::int64_t row_index) {
     const std::int64_t columns = b.size.columns, first = row_index * columns;
     const PackedRow<T, n, per_thread> row(columns, b.x + first);
@@ -265,7 +265,7 @@ __global__ void normalise_kernel(Forward<T> f) {
 
 // Keeps the rows' moments, which the columns' sums need too.
 template <class T>
-__global__ void backward_kernel(Backward<T> b, Moments<T>* moments) {
+__global__ void backward_kernel(LayerNormBackward<T> b, Moments<T>* moments) {
   const std::int64_t columns = b.size.columns;
   const auto count = static_cast<double>(columns);
   for (std::int64_t row = blockIdx.x; row < b.size.rows; row += gridDim.x) {
@@ -314,7 +314,7 @@ void normalise_on_cuda(Device& device, const Forward<T>& f) {
 }
 
 template <class T>
-void backward_on_cuda(Device& device, const Backward<T>& b) {
+void backward_on_cuda(Device& device, const LayerNormBackward<T>& b) {
   const Rows size = b.size;
   const DeviceScratch<Moments<T>> memory(device, size.rows);
   Moments<T>* const moments = memory.data();
@@ -351,7 +351,7 @@ void run(OpContext& c, const Forward<T>& f) {
 }
 
 template <class T>
-void run(OpContext& c, const Backward<T>& b) {
+void run(OpContext& c, const LayerNormBackward<T>& b) {
 #ifdef ACTORFLOW_CUDA
   if (c.device().type() == DeviceType::cuda) return backward_on_cuda(c.device(), b);
 #endif
@@ -388,7 +388,7 @@ void layer_norm_grad_kernel(OpContext& c) {
     const auto output = [&](int i, const Shape& shape) {
       return static_cast<T*>(c.allocate_output(i, g.dtype(), shape).mutable_data());
     };
-    run(c, Backward<T>{size, attr<double>(c.node(), "epsilon"), values(0), values(1), values(2),
+    run(c, LayerNormBackward<T>{size, attr<double>(c.node(), "epsilon"), values(0), values(1), values(2),
                        output(0, x.shape()), output(1, gamma.shape()), output(2, gamma.shape())});
   });
 }

@@ -86,7 +86,7 @@ struct OfLogSoftmax {
 
 // `dx` may be y or g.
 template <class T>
-struct Backward {
+struct SoftmaxBackward {
   Rows size;
   const T *y, *g;
   T* dx;
@@ -106,7 +106,7 @@ T sum_of_terms(std::int64_t columns, const T* y, const T* g) {
 }
 
 template <class Of, class T>
-void backward_on_cpu(const Backward<T>& b) {
+void backward_on_cpu(const SoftmaxBackward<T>& b) {
   vectorised([=] {
     const std::int64_t columns = b.size.columns;
     for (std::int64_t first = 0; first < b.size.rows * columns; first += columns) {
@@ -123,7 +123,7 @@ void backward_on_cpu(const Backward<T>& b) {
 
 // Of rows that a warp's registers hold.
 template <class Of, int n, int per_thread, class T>
-void backward_narrow(Device& device, const Backward<T>& b) {
+void backward_narrow(Device& device, const SoftmaxBackward<T>& b) {
   using Row = PackedRow<T, n, per_thread>;
   launch_rows(device, b.size.rows, [=] __device__(std::int64_t row) {
     const std::int64_t columns = b.size.columns, first = row * columns;
@@ -144,7 +144,7 @@ void backward_narrow(Device& device, const Backward<T>& b) {
 }
 
 template <class Of, class T>
-void backward_wide(Device& device, const Backward<T>& b) {
+void backward_wide(Device& device, const SoftmaxBackward<T>& b) {
   launch_rows(device, b.size.rows, [=] __device__(std::int64_t row) {
     const std::int64_t first = row * b.size.columns;
     double mine = 0;
@@ -157,7 +157,7 @@ void backward_wide(Device& device, const Backward<T>& b) {
 }
 
 template <class Of, class T>
-void backward_on_cuda(Device& device, const Backward<T>& b) {
+void backward_on_cuda(Device& device, const SoftmaxBackward<T>& b) {
   if (b.size.columns > most_narrow_columns) return backward_wide<Of>(device, b);
   with_elements_per_thread(b.size.columns, [&]<int per_thread>() {
     in_fours(b.size.columns, b.y, b.g, b.dx) ? backward_narrow<Of, 4, per_thread>(device, b)
@@ -168,7 +168,7 @@ void backward_on_cuda(Device& device, const Backward<T>& b) {
 #endif
 
 template <class Of, class T>
-void run_backward(Device& device, const Backward<T>& b) {
+void run_backward(Device& device, const SoftmaxBackward<T>& b) {
 #ifdef ACTORFLOW_CUDA
   if (device.type() == DeviceType::cuda) return backward_on_cuda<Of>(device, b);
 #endif
@@ -184,7 +184,7 @@ void compute_backward(OpContext& c) {
   dispatch<FloatingTypes>(c, c.input(0), [&]<class T>() {
     // The gradient, since the output of a softmax is often used by others, too.
     Tensor& dx = c.forward_or_allocate(1, 0, dtype_of<T>, c.input(0).shape());
-    run_backward<Of>(c.device(), Backward<T>{size, static_cast<const T*>(c.input(0).data()),
+    run_backward<Of>(c.device(), SoftmaxBackward<T>{size, static_cast<const T*>(c.input(0).data()),
                                              static_cast<const T*>(c.input(1).data()),
                                              static_cast<T*>(dx.mutable_data())});
   });
