@@ -18,6 +18,11 @@ constexpr std::string_view what_is_empty =
     "graph. Give it the result of a function that adds to the graph, such as constant() or "
     "placeholder()";
 
+constexpr std::string_view what_has_ended =
+    "a tensor whose graph, or GradientTape, has ended; take its value before that, or let the graph "
+    "live "
+    "longer";
+
 // "cast()" of "actorflow::Output actorflow::cast(actorflow::Output, actorflow::DType)".
 std::string short_name(std::string_view function) {
   const auto arguments = function.find('(');
@@ -42,9 +47,21 @@ void expect_inputs(const Graph& graph, const OpDef& op, const std::vector<Output
 
 }  // namespace
 
+GraphPointer::GraphPointer(Graph* graph) {
+  if (!graph) return;
+  life_ = &graph->life();
+  number_ = life_->number();
+}
+
+bool operator==(GraphPointer a, const Graph* b) {
+  return b ? a.life_ == &b->life() && !a.has_ended() : !a;
+}
+
 Graph& GraphPointer::graph() const {
-  if (!graph_) throw invalid_argument("a function was given " + std::string(what_is_empty));
-  return *graph_;
+  if (!life_) throw invalid_argument("a function was given " + std::string(what_is_empty));
+  if (has_ended())
+    throw Error(Code::failed_precondition, "a function was given " + std::string(what_has_ended));
+  return life_->graph();
 }
 
 NodeId GraphDef::find(std::string_view name) const {
@@ -57,13 +74,17 @@ NodeId GraphDef::find(std::string_view name) const {
 }
 
 bool Output::exists() const {
-  return graph && edge.node >= 0 && edge.node < graph->def().size() && edge.output >= 0;
+  return graph && !graph.has_ended() && edge.node >= 0 && edge.node < graph->def().size() &&
+         edge.output >= 0;
 }
 
 const Node& Output::node(Where where) const {
   if (!graph)
     throw invalid_argument(short_name(where.function_name()) + " was given " +
                            std::string(what_is_empty));
+  if (graph.has_ended())
+    throw Error(Code::failed_precondition,
+                short_name(where.function_name()) + " was given " + std::string(what_has_ended));
   if (!exists())
     throw invalid_argument(short_name(where.function_name()) + " was given output " +
                            std::to_string(edge.output) + " of node number " + std::to_string(edge.node) +
@@ -86,6 +107,8 @@ const TensorType& Output::type(Where where) const {
 void expect_in_graph(const Graph& graph, const Output& output, std::string_view what) {
   const std::string named(what);
   if (!output) throw invalid_argument(named + " is " + std::string(what_is_empty));
+  if (output.graph.has_ended())
+    throw Error(Code::failed_precondition, named + " is " + std::string(what_has_ended));
   if (output.graph != &graph)
     throw invalid_argument(named + " is the tensor " + quoted(output.name()) +
                            " of another graph; a tensor can be used only in the graph that it was "

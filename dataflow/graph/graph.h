@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataflow/graph/graph_life.h"
 #include "dataflow/graph/op.h"
 #include "dataflow/graph/precision.h"
 #include "dataflow/values/tensor.h"
@@ -67,24 +68,28 @@ void infer_graph(GraphDef& graph);
 // the graph as it was.
 void extend_graph(GraphDef& graph, std::vector<Node> nodes);
 
-// The graph of an Output; null in an empty Output. Dereferencing null throws invalid_argument.
+// The graph of an Output; null in an empty Output. Dereferencing null throws invalid_argument, and
+// failed_precondition where the graph has ended.
 class GraphPointer {
  public:
-  GraphPointer(Graph* graph = nullptr) : graph_(graph) {}  // NOLINT: implicit: it stands for a pointer
+  GraphPointer(Graph* graph = nullptr);  // NOLINT: implicit: it stands for a pointer
   Graph* operator->() const { return &graph(); }
   Graph& operator*() const { return graph(); }
-  explicit operator bool() const { return graph_ != nullptr; }
+  explicit operator bool() const { return life_ != nullptr; }
+  bool has_ended() const { return life_ && life_->number() != number_; }
   friend bool operator==(GraphPointer, GraphPointer) = default;
-  friend bool operator==(GraphPointer a, const Graph* b) { return a.graph_ == b; }
+  friend bool operator==(GraphPointer a, const Graph* b);
 
  private:
   Graph& graph() const;
 
-  Graph* graph_;
+  const GraphLife* life_ = nullptr;
+  std::uint64_t number_ = 0;
 };
 
 // A handle on a tensor of a graph under construction; empty by default. The functions of kernels/ops.h
-// compute with it. Questions to an empty one throw invalid_argument, naming the function that asked.
+// compute with it. Questions to an empty one throw invalid_argument, naming the function that asked, and
+// those to one whose graph has ended failed_precondition.
 struct Output {
   using Where = std::source_location;
 
@@ -92,7 +97,7 @@ struct Output {
   Edge edge;
 
   explicit operator bool() const { return bool(graph); }
-  // False also where the graph has no such node.
+  // False also where the graph has no such node, or has ended.
   bool exists() const;
   const Node& node(Where where = Where::current()) const;
   const std::string& name(Where where = Where::current()) const { return node(where).name; }
@@ -122,19 +127,25 @@ void expect_in_graph(const Graph& graph, const Output& output, std::string_view 
 class Variable {
  public:
   Variable() = default;
-  Variable(Output read, Output initializer) : read_(read), initializer_(initializer) {}
+  Variable(Output read, Output initializer) : read_(read), initializer_(initializer), value_(read) {}
 
   // The variable's name on its task, with its container's in front unless that is the default one.
   const std::string& name() const;
   const TensorType& type() const { return read_.type(); }
-  // The value at the start of the step.
-  Output value() const { return read_; }
-  operator Output() const { return read_; }  // NOLINT: a variable is read wherever a tensor is wanted
+  // The value at the start of the step, or that of with_value().
+  Output value() const { return value_; }
+  operator Output() const { return value_; }  // NOLINT: a variable is read wherever a tensor is wanted
+  // The same variable, but for its value: a tensor that was assigned to it in the same step.
+  Variable with_value(Output value) const {
+    Variable later = *this;
+    later.value_ = value;
+    return later;
+  }
   Output initializer() const { return initializer_; }
   const std::string& device() const { return read_.node().device; }
 
  private:
-  Output read_, initializer_;
+  Output read_, initializer_, value_;
 };
 
 // The place of a variable in a partitioned one (partitioned_variable.h); checkpoints store the whole.
@@ -167,6 +178,7 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
+  const GraphLife& life() const { return life_.life(); }
   const GraphDef& def() const { return def_; }
 
   // At most one, null for none. REQUIRES: it outlives the graph, or is taken away before.
@@ -251,6 +263,19 @@ class Graph {
     return std::forward<Body>(body)();
   }
 
+  // Names what `body` adds, variables included, as outside of all name_scope()s and container()s.
+  template <class Body>
+  auto unscoped(Body&& body) {
+    const Restored names(names_);
+    const Restored containers(containers_);
+    names_.clear();
+    containers_.clear();
+    return std::forward<Body>(body)();
+  }
+
+  // True while a Tail collects what is added.
+  bool collects() const { return tails_ > 0; }
+
   // Collects the nodes that are added to a graph during its life, for subgraph.h. At its end it replaces
   // them by nodes without outputs: the numbers of nodes stay taken, so that an Output never comes to
   // mean another tensor.
@@ -306,6 +331,7 @@ class Graph {
   void choose_device(Node& node) const;
   void choose_precision(Node& node) const;
 
+  const GraphLife::Holder life_{*this};
   GraphDef def_;
   GraphObserver* observer_ = nullptr;
   int tails_ = 0;
