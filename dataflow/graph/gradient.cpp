@@ -128,15 +128,7 @@ class Backpropagation {
     // A copy: the gradient function appends nodes, which moves the others.
     const Node forward = graph_.def().node(id);
     if (ends_here(forward) || std::ranges::none_of(arriving, &Output::operator bool)) return;
-    if (!forward.op->gradient) {
-      // Of other ops without a gradient the gradient is 0; of these it is not.
-      if (forward.op->name.ends_with("Grad"))
-        throw Error(Code::unimplemented, "node '" + forward.name + "' (" +
-                                             std::string(forward.op->name) +
-                                             ") computes a gradient that has no gradient of its own: "
-                                             "second derivatives do not pass through it");
-      return;
-    }
+    if (!forward.op->gradient) return;
     GradientContext context(graph_, id, std::move(arriving));
     const auto leaving = graph_.on(forward.device, [&] {
       return graph_.precision(precision_of(forward), [&] { return forward.op->gradient(context); });
@@ -222,6 +214,29 @@ std::vector<Output> gradients(const std::vector<Output>& outputs,
     backpropagation.arrives(outputs[i], gradients_of_outputs[i]);
   outputs.front().graph->name_scope("gradients", [&] { backpropagation.run(); });
   return backpropagation.gradients_of(with_respect_to);
+}
+
+std::vector<Output> gradients_of_composition(GradientContext& c, const std::vector<Output>& composed) {
+  std::vector<Output> outputs, arriving, inputs;
+  for (std::size_t i = 0; i < composed.size(); ++i)
+    if (const Output gradient = c.gradient(static_cast<int>(i))) {
+      outputs.push_back(composed[i]);
+      arriving.push_back(gradient);
+    }
+  for (std::size_t i = 0; i < c.node().inputs.size(); ++i)
+    inputs.push_back(c.input(static_cast<int>(i)));
+  auto leaving = gradients(outputs, arriving, inputs);
+  // Of a tensor that is several inputs each gradient is that by all of them together.
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (inputs[i].edge == inputs[j].edge) leaving[i] = {};
+  return leaving;
+}
+
+std::vector<Output> no_gradient_yet(GradientContext& c) {
+  throw Error(Code::unimplemented, "node '" + c.node().name + "' (" + std::string(c.node().op->name) +
+                                       ") has a gradient that is not implemented: derivatives do not "
+                                       "pass through it");
 }
 
 }  // namespace actorflow

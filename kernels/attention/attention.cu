@@ -71,7 +71,8 @@ const OpDef& attention_grad_op() {
                         .min_inputs = 6,
                         .max_inputs = 7,
                         .attrs = {{"causal", false}, precision_attr()},
-                        .infer = infer_attention_grad};
+                        .infer = infer_attention_grad,
+                        .gradient = no_gradient_yet};
   return op;
 }
 

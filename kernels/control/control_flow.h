@@ -42,8 +42,8 @@ struct LoopOptions {
 
 // Computes variables = body(variables) as long as condition(variables), a bool scalar, holds. Returns
 // the last ones. The functions are called once more where the shape of a variable changes. The gradient
-// keeps the variables of each iteration, and computes the body again; it has no gradient of its own.
-// Throws as cond() does, and for a variable that changes its dtype.
+// keeps the variables of each iteration, and computes the body again; its own gradient is not
+// implemented. Throws as cond() does, and for a variable that changes its dtype.
 LoopVariables while_loop(const LoopCondition& condition, const LoopBody& body,
                          const LoopVariables& initial, const LoopOptions& options = {});
 // The same of one variable.

@@ -60,13 +60,6 @@ class WhileGradientKernel final : public Kernel {
   SubgraphBody step_;
 };
 
-std::vector<Output> no_second_gradient(GradientContext& c) {
-  throw invalid_argument(
-      "node '" + c.node().name +
-      "': the gradient of a while_loop() has no gradient of its own; unroll the loop in "
-      "the graph where second derivatives are wanted");
-}
-
 std::vector<std::size_t> floating_places(const std::vector<Output>& tensors) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < tensors.size(); ++i)
@@ -121,7 +114,7 @@ const OpDef& while_gradient_op() {
                         .max_inputs = OpDef::any_number,
                         .attrs = loop_attrs() + std::vector{required("step", SubgraphRef())},
                         .infer = infer_while_gradient,
-                        .gradient = no_second_gradient,
+                        .gradient = no_gradient_yet,
                         .needs_host = true};
   return op;
 }

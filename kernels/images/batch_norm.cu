@@ -5,6 +5,7 @@
 
 #include "kernels/images/batch_norm_cpu.h"
 
+#include "dataflow/graph/gradient.h"
 #include "kernels/core/builtin_ops.h"
 #include "kernels/core/dtypes.h"
 #include "kernels/ops.h"
@@ -98,15 +99,34 @@ const OpDef& batch_norm_op() {
   return op;
 }
 
+// What flows back along x through the statistics is a matter of the node that gives these.
+std::vector<Output> batch_norm_second_gradient(GradientContext& c) {
+  const bool side = c.node().inputs.size() == 7;
+  const Output x = c.input(1), scale = c.input(2), offset = c.input(3), mean = c.input(4),
+               inverse_stddev = c.input(5);
+  const Output h = (x - mean) * inverse_stddev;
+  Output g = c.input(0);
+  if (c.attr<bool>("relu")) {
+    const Output y = side ? c.input(6) : h * scale + offset;
+    g = select(y > 0, g, zeros_like(g));
+  }
+  const Output e = g * scale;
+  const Output dx = (e - mean_like(e, mean) - h * mean_like(e * h, mean)) * inverse_stddev;
+  std::vector<Output> composed{dx, sum_like(g * h, scale), sum_like(g, offset)};
+  if (side) composed.push_back(g);
+  return gradients_of_composition(c, composed);
+}
+
 // (gradient of y, x, scale, offset, mean, inverse_stddev[, y]) -> gradients of x, scale, offset[, side
 // input]. Without y, whether the relu passed a value is computed again from x, which costs less than to
-// read it. It has no second derivative.
+// read it.
 const OpDef& batch_norm_grad_op() {
   static const OpDef op{.name = "FusedBatchNormGrad",
                         .min_inputs = 6,
                         .max_inputs = 7,
                         .attrs = {{"relu", false}},
-                        .infer = infer_batch_norm_grad};
+                        .infer = infer_batch_norm_grad,
+                        .gradient = batch_norm_second_gradient};
   return op;
 }
 

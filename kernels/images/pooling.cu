@@ -74,9 +74,9 @@ const OpDef& avg_pool_op() {
   return op;
 }
 
-// (images, outputs, gradient) -> gradient of the images; it has no second derivative.
+// (images, outputs, gradient) -> gradient of the images.
 const OpDef& max_pool_grad_op() {
-  static const OpDef op = pool_def("MaxPoolGrad", 3, infer_pool_grad, nullptr);
+  static const OpDef op = pool_def("MaxPoolGrad", 3, infer_pool_grad, no_gradient_yet);
   return op;
 }
 

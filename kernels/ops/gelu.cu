@@ -1,13 +1,16 @@
 // Gelu, the Gaussian error linear unit, exact or by its tanh approximation, and its gradient.
 // Hendrycks and Gimpel, Gaussian Error Linear Units (2016).
+#include <cmath>
 #include <limits>
 #include <vector>
 
+#include "dataflow/graph/gradient.h"
 #include "kernels/core/builtin_ops.h"
 #include "kernels/loops/elementary.h"
 #include "kernels/loops/elementwise.h"
 #include "kernels/loops/short_floats.h"
 #include "kernels/ops.h"
+#include "kernels/ops/arrays.h"
 
 namespace actorflow {
 namespace {
@@ -27,10 +30,11 @@ struct Gelu {
 };
 
 struct GeluGrad {
+  static constexpr double inverse_sqrt_2pi = 0.39894228040143267794;
+
   template <class T>
   ACTORFLOW_HOST_DEVICE T operator()(T g, T x) const {
-    constexpr T inverse_sqrt_2pi = T(0.39894228040143267794);
-    const T density = inverse_sqrt_2pi * elementary::exp(x * x * T(-0.5));
+    const T density = T(inverse_sqrt_2pi) * elementary::exp(x * x * T(-0.5));
     return g * (Gelu::distribution(x) + x * density);
   }
 };
@@ -59,12 +63,29 @@ struct ApproximateGeluGrad {
   }
 };
 
+Output slope(Output x) {
+  return (erf(x * std::sqrt(0.5)) + 1) * 0.5 + x * exp(x * x * -0.5) * GeluGrad::inverse_sqrt_2pi;
+}
+
+Output slope_of_approximation(Output x) {
+  using Forward = ApproximateGelu;
+  const Output t = tanh((x + x * x * x * Forward::cubic) * Forward::scale);
+  return (1 + t + x * (1 - t * t) * (1 + x * x * (3 * Forward::cubic)) * Forward::scale) * 0.5;
+}
+
+std::vector<Output> gelu_second_gradient(GradientContext& c) {
+  const Output g = c.input(0), x = c.input(1);
+  return gradients_of_composition(
+      c, {g * (c.attr<bool>("approximate") ? slope_of_approximation(x) : slope(x))});
+}
+
 const OpDef& gelu_grad_op() {
   static const OpDef op{.name = "GeluGrad",
                         .min_inputs = 2,
                         .max_inputs = 2,
                         .attrs = {{"approximate", false}},
-                        .infer = infer_binary<AllFloatingTypes>};
+                        .infer = infer_binary<AllFloatingTypes>,
+                        .gradient = gelu_second_gradient};
   return op;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "dataflow/graph/gradient.h"
 #include "kernels/core/builtin_ops.h"
 #include "kernels/core/dtypes.h"
 #include "kernels/loops/rows.h"
@@ -45,13 +46,25 @@ void infer_layer_norm_grad(InferContext& c) {
   c.add_output(c.input(0).dtype, c.input(2).shape);
 }
 
+// With h the normalised x and e = g gamma: dx = (e - mean(e) - h mean(e h)) scale.
+std::vector<Output> layer_norm_second_gradient(GradientContext& c) {
+  const Output g = c.input(0), x = c.input(1), gamma = c.input(2);
+  const auto mean_of_row = [](Output values) { return mean(values, {-1}, true); };
+  const Output centred = x - mean_of_row(x);
+  const Output scale = rsqrt(mean_of_row(centred * centred) + c.attr<double>("epsilon"));
+  const Output h = centred * scale, e = g * gamma;
+  return gradients_of_composition(
+      c, {(e - mean_of_row(e) - h * mean_of_row(e * h)) * scale, sum_like(g * h, gamma), sum_like(g, gamma)});
+}
+
 // (g, x, gamma) -> the gradients of x, gamma and beta.
 const OpDef& layer_norm_grad_op() {
   static const OpDef op{.name = "LayerNormGrad",
                         .min_inputs = 3,
                         .max_inputs = 3,
                         .attrs = {{"epsilon", 0.0, true}},
-                        .infer = infer_layer_norm_grad};
+                        .infer = infer_layer_norm_grad,
+                        .gradient = layer_norm_second_gradient};
   return op;
 }
 

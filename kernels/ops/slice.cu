@@ -181,6 +181,16 @@ std::vector<Output> concat_gradient(GradientContext& c) {
   return gradients;
 }
 
+// Each part takes from the gradient only, and puts it into its own place.
+std::vector<Output> concat_grad_gradient(GradientContext& c) {
+  const int inputs = static_cast<int>(c.node().inputs.size());
+  std::vector<Output> parts, gradients(c.node().inputs.size());
+  for (int i = 1; i < inputs; ++i)
+    parts.push_back(c.gradient(i - 1) ? c.gradient(i - 1) : zeros_like(c.input(i)));
+  gradients[0] = concat(parts, c.attr<std::int64_t>("axis"));
+  return gradients;
+}
+
 const OpDef& slice_op() {
   static const OpDef op{.name = "Slice",
                         .min_inputs = 1,
@@ -239,7 +249,8 @@ const OpDef& concat_grad_op() {
                         .min_inputs = 2,
                         .max_inputs = OpDef::any_number,
                         .attrs = {{"axis", std::int64_t{0}, true}},
-                        .infer = infer_concat_grad};
+                        .infer = infer_concat_grad,
+                        .gradient = concat_grad_gradient};
   return op;
 }
 

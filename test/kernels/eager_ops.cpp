@@ -47,8 +47,6 @@ Outputs floating_of(const Outputs& tensors) {
   return floating;
 }
 
-bool has_gradient(const OpRow& row) { return builtin_ops().def(row.op).gradient != nullptr; }
-
 // The graph's values, of gradients only where there is one.
 struct Expected {
   explicit Expected(const OpRow& row) {

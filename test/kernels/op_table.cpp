@@ -113,10 +113,6 @@ std::vector<OpRow> rows_with(Wanted wanted) {
 }
 
 bool has_reference(const OpRow& row) { return row.reference != nullptr; }
-bool has_gradient(const OpRow& row) {
-  const OpDef* op = builtin_ops().registry().find(row.op);
-  return op && op->gradient;
-}
 
 // What may not refuse float16 and bfloat16.
 const std::set<std::string_view> computes_in_16_bits{

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <random>
 
+#include "dataflow/graph/gradient.h"
+#include "kernels/core/builtin_ops.h"
 #include "test/kernels/support/array_rows.h"
 #include "test/kernels/support/conv_rows.h"
 #include "test/kernels/support/model_rows.h"
@@ -471,6 +473,11 @@ const std::vector<OpRow>& op_table() {
     return all;
   }();
   return table;
+}
+
+bool has_gradient(const OpRow& row) {
+  const auto gradient = builtin_ops().def(row.op).gradient;
+  return gradient && gradient != no_gradient_yet;
 }
 
 std::vector<Tensor> make_inputs(const OpRow& row, DType floating) {

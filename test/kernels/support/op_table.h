@@ -47,6 +47,7 @@ inline std::ostream& operator<<(std::ostream& out, const OpRow& row) {
 }
 
 const std::vector<OpRow>& op_table();
+bool has_gradient(const OpRow& row);
 
 // The row's inputs, the same each time. Inputs of float32 get the dtype `floating`.
 std::vector<Tensor> make_inputs(const OpRow& row, DType floating = DType::float32);
