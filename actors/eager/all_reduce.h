@@ -13,9 +13,9 @@ namespace actorflow {
 
 // The mean, or with ReduceOp::sum the sum, of all ranks' gradients, with the same bits on every rank:
 // dense ones as one operation for each dtype, the rows of row-sparse ones gathered from all ranks. Every
-// rank passes gradients of the same variables in the same order; empty ones must be empty on all ranks,
-// and stay so. On the host. Throws invalid_argument for another reduction, and what the communicator
-// throws.
+// rank passes gradients of the same variables in the same order; empty ones stay empty. The results are
+// on the host. Throws invalid_argument for another reduction and, on every rank, for a gradient that is
+// dense, row-sparse or empty on one rank and not on another; and what the communicator throws.
 std::vector<Gradient> all_reduce_gradients(const Communicator& world,
                                            const std::vector<Gradient>& gradients,
                                            const ReduceOptions& options = {

@@ -19,16 +19,26 @@ TensorType with_known_shape(TensorType type) {
 
 }  // namespace
 
-EagerModel::EagerModel(const std::vector<Layer>& layers, std::uint64_t seed)
-    : EagerModel(chain(layers), seed) {}
+EagerModel::EagerModel(const std::vector<Layer>& layers, std::uint64_t seed, std::string name)
+    : EagerModel(chain(layers), seed, std::move(name)) {}
 
-EagerModel::EagerModel(Architecture architecture, std::uint64_t seed)
-    : architecture_(std::move(architecture)), seed_(seed) {}
+EagerModel::EagerModel(Architecture architecture, std::uint64_t seed, std::string name)
+    : architecture_(std::move(architecture)),
+      seed_(seed),
+      prefix_(name.empty() ? std::string() : std::move(name) + "/") {}
+
+EagerModel EagerModel::clone() const {
+  EagerModel other = *this;
+  for (Entry& entry : other.entries_)
+    entry.variable = EagerVariable(entry.variable.name(), entry.variable.read());
+  other.losses_.clear();
+  return other;
+}
 
 // On a tape of its own: the caller's may be a graph that is traced, where no variable can be made.
-void EagerModel::build(const std::vector<TensorType>& inputs) {
+void EagerModel::build(const std::vector<TensorType>& inputs, EagerContext& context) {
   if (built_) return;
-  GradientTape tape;
+  GradientTape tape(context);
   std::vector<Output> zeros;
   for (const TensorType& type : inputs) {
     const TensorType known = with_known_shape(type);
@@ -38,8 +48,9 @@ void EagerModel::build(const std::vector<TensorType>& inputs) {
   ModelPass pass{.graph = tape.graph(), .variables = made, .seed = seed_};
   architecture_.build(pass, zeros);
   std::vector<Entry> entries;
-  for (const auto& entry : made.entries)
-    entries.push_back({tape.variable(entry.variable.name()), entry.trained, entry.regularizer});
+  for (const auto& [name, variable, trained, regularizer] : made.entries)
+    entries.push_back(
+        {name, EagerVariable(prefix_ + name, tape.variable(name).read()), trained, regularizer});
   entries_ = std::move(entries);
   built_ = true;
 }
@@ -54,8 +65,8 @@ std::vector<Output> EagerModel::operator()(const std::vector<Output>& inputs, co
         fmt::format("the model takes {} inputs, got {}", architecture_.inputs.size(), inputs.size()));
   std::vector<TensorType> types;
   for (const Output& input : inputs) types.push_back(input.type());
-  build(types);
   Graph& graph = *inputs[0].graph;
+  build(types, context_of(graph));
   ModelVariables variables = read_variables();
   ModelPass pass{.graph = graph, .variables = variables, .seed = seed_, .training = call.training};
   if (call.training) pass.step = step_of(graph, call);
@@ -75,7 +86,7 @@ Output EagerModel::step_of(Graph& graph, const EagerCall& call) {
 ModelVariables EagerModel::read_variables() const {
   ModelVariables read;
   for (const Entry& entry : entries_)
-    read.entries.push_back({Variable(entry.variable, {}), entry.trained, entry.regularizer});
+    read.entries.push_back({entry.name, entry.variable.in_graph(), entry.trained, entry.regularizer});
   return read;
 }
 

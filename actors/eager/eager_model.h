@@ -12,7 +12,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "actors/layers/functional.h"
@@ -29,12 +29,15 @@ struct EagerCall {
   Output step{};
 };
 
-// Its variables have the names and first values that Model gives them for the same seed. A copy shares
-// them. Not thread-safe.
+// Its variables have the names, behind "<name>/" if the model has one, and the first values that Model
+// gives them for the same seed. A copy shares them; clone() does not. Not thread-safe.
 class EagerModel {
  public:
-  explicit EagerModel(const std::vector<Layer>& layers, std::uint64_t seed = 1);
-  explicit EagerModel(Architecture architecture, std::uint64_t seed = 1);
+  explicit EagerModel(const std::vector<Layer>& layers, std::uint64_t seed = 1, std::string name = {});
+  explicit EagerModel(Architecture architecture, std::uint64_t seed = 1, std::string name = {});
+
+  // A model of the same layers with variables of its own, which begin with the values of these.
+  EagerModel clone() const;
 
   // The outputs for these inputs, in the inputs' graph: that of a tape, or of a function that is traced.
   // The first call makes the variables. In training, averages that layers keep change at once. Throws
@@ -44,8 +47,8 @@ class EagerModel {
   // What the layers' own losses and regularizers add to the loss: of the last call, float32 scalars.
   const std::vector<Output>& losses() const { return losses_; }
 
-  // Makes the variables for inputs of these types, as the first call does.
-  void build(const std::vector<TensorType>& inputs);
+  // Makes the variables for inputs of these types, as the first call does in the context of its inputs.
+  void build(const std::vector<TensorType>& inputs, EagerContext& context = EagerContext::standard());
   // In the order in which the layers made them; none before the first call.
   std::vector<EagerVariable> variables() const;
   // Without averages, and without those of frozen layers.
@@ -53,6 +56,7 @@ class EagerModel {
 
  private:
   struct Entry {
+    std::string name;  // as layers know it
     EagerVariable variable;
     bool trained;
     Regularizer regularizer;
@@ -63,6 +67,7 @@ class EagerModel {
 
   Architecture architecture_;
   std::uint64_t seed_;
+  std::string prefix_;  // "<name>/"
   bool built_ = false;
   std::int64_t training_calls_ = 0;
   std::vector<Entry> entries_;

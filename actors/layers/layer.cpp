@@ -41,7 +41,7 @@ Output Layer::build(LayerScope& scope, const std::vector<Output>& inputs) const 
 
 const ModelVariables::Entry* ModelVariables::find(std::string_view name) const {
   const auto found =
-      std::ranges::find_if(entries, [&](const Entry& entry) { return entry.variable.name() == name; });
+      std::ranges::find_if(entries, [&](const Entry& entry) { return entry.name == name; });
   return found == entries.end() ? nullptr : &*found;
 }
 
@@ -91,7 +91,7 @@ Variable LayerScope::variable(std::string_view name, const Shape& shape, const I
   if (variable.name() != full)
     throw invalid_argument(fmt::format("the graph has nodes of the name '{}' already", full));
   pass_.variables.entries.push_back(
-      {variable, trained && trainable_, trainable_ ? regularizer : Regularizer{}});
+      {full, variable, trained && trainable_, trainable_ ? regularizer : Regularizer{}});
   return variable;
 }
 

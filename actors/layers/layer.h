@@ -61,6 +61,7 @@ class Layer {
 // The variables of a model in one graph, in the order in which its layers made them.
 struct ModelVariables {
   struct Entry {
+    std::string name;  // as layers know it: the variable's own, unless a graph has several models
     Variable variable;
     bool trained = true;
     Regularizer regularizer{};

@@ -30,6 +30,10 @@ Device& find_device(const DeviceName& name) {
 }
 
 int threads_of(int wanted) {
+  if (wanted < 0)
+    throw invalid_argument(
+        "EagerOptions::num_threads: expected 0 (one thread for each core) or more, got " +
+        std::to_string(wanted));
   return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 

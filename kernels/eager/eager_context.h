@@ -23,7 +23,8 @@ struct EagerOptions {
 class EagerContext {
  public:
   // Throws not_found for a device that is not there, invalid_argument for a name that is none or names a
-  // task, and what Library throws of the extensions.
+  // task, resource_exhausted if there are not so many threads, and what Library throws of the
+  // extensions.
   explicit EagerContext(const EagerOptions& options = {});
   EagerContext(const EagerContext&) = delete;
   EagerContext& operator=(const EagerContext&) = delete;

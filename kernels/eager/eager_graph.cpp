@@ -5,6 +5,7 @@
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/graph/state_ops.h"
 #include "kernels/core/node_error.h"
+#include "kernels/devices/on_device.h"
 #include "kernels/eager/collected_nodes.h"
 #include "kernels/eager/run_node.h"
 #include "kernels/eager/variable_state.h"
@@ -36,26 +37,28 @@ const Tensor& EagerGraph::value(Edge edge) const {
                      "of a variable without initial value"));
 }
 
-Output EagerGraph::read(const EagerVariable& variable) {
-  variables_.mention(variable);
+Variable EagerGraph::read(const EagerVariable& variable) {
   std::uint64_t version = 0;
   {
     const std::lock_guard lock(variable.state().mutex);
     version = variable.state().version;
   }
   auto& reads = reads_[&variable.state()];
-  if (!reads.empty() && reads.back().version == version) return {&graph_, reads.back().edge};
+  if (!reads.empty() && reads.back().version == version) return {{&graph_, reads.back().edge}, {}};
+  expect_readable(graph_, variable);
   const TensorType type = variable.type();
   const BeingRead being_read(being_read_, variable);
   const Output read = graph_.add(
       read_variable_op(), {},
-      {{"variable", variable.name()}, {"dtype", type.dtype}, {"shape", type.shape}}, variable.name());
+      {{"variable", variables_.name_of(variable)}, {"dtype", type.dtype}, {"shape", type.shape}},
+      variable.name());
   reads.push_back({version, read.edge});
-  return read;
+  return {read, {}};
 }
 
 void EagerGraph::assign(const EagerVariable& variable, const Output& output) {
   expect_in_graph(graph_, output, "the value for eager variable '" + variable.name() + "'");
+  expect_assignable(graph_, variable);
   variable.assign(value(output.edge));
 }
 
@@ -111,7 +114,7 @@ void EagerGraph::run(const Node& node, std::span<Tensor> outputs) {
 // A variable that the graph makes gets its value later, from the node of its initializer.
 void EagerGraph::read_variable(NodeId id, const Node& node, std::span<Tensor> outputs) {
   if (being_read_) {
-    outputs[0] = context_.device().to_device(being_read_->read());
+    outputs[0] = on_device(being_read_->read(), context_.device());
     return;
   }
   const auto& name = attr<std::string>(node, "variable");
@@ -129,22 +132,27 @@ void EagerGraph::assign_named(const Node& node) {
   if (waiting == without_value_.end())
     throw Error(Code::not_found, naming(node, "there is no variable '" + name + "' to assign to"));
   const EagerVariable made(name, assigned);
-  variables_.mention(made);
+  variables_.name_of(made);
   values_.set({waiting->second, 0}, assigned);
   reads_[&made.state()].push_back({0, {waiting->second, 0}});
   without_value_.erase(waiting);
 }
 
+// The lock is held over the sum, so that of several threads' sums none is lost.
 Tensor EagerGraph::sum_with_delta(const Node& node) {
   const EagerVariable known = variable(attr<std::string>(node, "variable"));
   Node sum;
   sum.name = node.name;
   sum.op = &add_n_op();
   sum.outputs = {known.type()};
-  std::array inputs{context_.device().to_device(known.read()), value(node.inputs[0])};
+  EagerVariable::State& state = known.state();
+  const std::lock_guard lock(state.mutex);
+  std::array inputs{on_device(state.value, context_.device()), value(node.inputs[0])};
   std::array<Tensor, 1> outputs;
   run_node(context_, sum, inputs, outputs);
-  known.assign(outputs[0]);
+  known.expect_value(outputs[0]);
+  state.value = outputs[0];
+  ++state.version;
   return outputs[0];
 }
 

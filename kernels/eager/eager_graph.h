@@ -26,8 +26,9 @@ class EagerGraph final : public GraphObserver, public VariableScope {
   const Tensor& value(Edge edge) const;
   Tensor on_host(Edge edge) const { return context_.device().to_host(value(edge)); }
 
+  EagerContext& context() const override { return context_; }
   // One node for each value that the variable has had here.
-  Output read(const EagerVariable& variable) override;
+  Variable read(const EagerVariable& variable) override;
   void assign(const EagerVariable& variable, const Output& value) override;
   // What read() has returned for the variable.
   std::vector<Output> reads_of(const EagerVariable& variable);
@@ -56,7 +57,7 @@ class EagerGraph final : public GraphObserver, public VariableScope {
   Graph graph_;
   EagerValues values_;
   std::vector<Tensor> inputs_;  // of the node that runs
-  KnownVariables variables_;
+  NamedVariables variables_;
   const EagerVariable* being_read_ = nullptr;
   std::map<const EagerVariable::State*, std::vector<Read>> reads_;
   // Variables of the graph whose first value is still to come, and the nodes that read them.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dataflow/values/error.h"
+#include "kernels/devices/on_device.h"
 #include "kernels/eager/variable_state.h"
 #include "kernels/update/sparse_update.h"
 
@@ -27,6 +28,25 @@ void check_gradient(const EagerVariable& variable, const Gradient& gradient, Dev
   }
 }
 
+Gradient on_device(const Gradient& gradient, Device& device) {
+  Gradient here;
+  if (gradient.is_dense()) here.dense = actorflow::on_device(gradient.dense, device);
+  for (const GradientRows& rows : gradient.rows)
+    here.rows.push_back(
+        {actorflow::on_device(rows.values, device), actorflow::on_device(rows.indices, device)});
+  return here;
+}
+
+// Errors of `body` begin with the variable's name.
+template <class Body>
+void named_after(const EagerVariable& variable, Body&& body) {
+  try {
+    std::forward<Body>(body)();
+  } catch (const Error& error) {
+    throw Error(error.code(), "eager variable '" + variable.name() + "': " + error.what());
+  }
+}
+
 }  // namespace
 
 struct EagerOptimizer::Impl {
@@ -43,12 +63,17 @@ struct EagerOptimizer::Impl {
           "no gradient to apply: the loss depends on none of the variables; were they "
           "read in the tape of the loss?");
     for (std::size_t i = 0; i < gradients.size(); ++i)
-      if (!gradients[i].empty()) check_gradient(variables[i], gradients[i], context.device());
+      if (!gradients[i].empty()) check_update(gradients[i], variables[i]);
+  }
+
+  void check_update(const Gradient& gradient, const EagerVariable& variable) const {
+    check_gradient(variable, gradient, context.device());
+    named_after(variable, [&] { bound.rule->check_variable(variable.type(), context.device()); });
   }
 
   // As many slots as the optimizer makes for the variable, each of the same type.
   void expect_slots(const EagerVariable& variable, const std::vector<Tensor>& given) const {
-    VariableState fresh{context.device().to_device(variable.read()), {}};
+    VariableState fresh{actorflow::on_device(variable.read(), context.device()), {}};
     make_slots(bound, fresh, context.device());
     check_state(bound, {fresh.value, given});
     for (std::size_t i = 0; i < given.size(); ++i)
@@ -61,15 +86,11 @@ struct EagerOptimizer::Impl {
 
   // Numbers of steps stay on the host.
   Tensor to_its_place(Tensor slot) const {
-    return slot.dtype() == DType::int64 ? slot : context.device().to_device(slot);
+    return slot.dtype() == DType::int64 ? slot : actorflow::on_device(slot, context.device());
   }
 
   void apply(const Gradient& gradient, const EagerVariable& variable) {
-    try {
-      update(gradient, variable);
-    } catch (const Error& error) {
-      throw Error(error.code(), "eager variable '" + variable.name() + "': " + error.what());
-    }
+    named_after(variable, [&] { update(gradient, variable); });
   }
 
   // The value is moved out meanwhile, so that it is changed in place where nobody else holds it.
@@ -77,7 +98,7 @@ struct EagerOptimizer::Impl {
     EagerVariable::State& shared = variable.state();
     const std::lock_guard lock(shared.mutex);
     auto& own = slots.try_emplace(&shared, variable, std::vector<Tensor>()).first->second.second;
-    VariableState state{context.device().to_device(shared.value), std::move(own)};
+    VariableState state{actorflow::on_device(shared.value, context.device()), std::move(own)};
     shared.value = {};
     const auto put_back = [&] {
       shared.value = std::move(state.value);
@@ -108,9 +129,17 @@ EagerOptimizer::~EagerOptimizer() = default;
 
 void EagerOptimizer::apply(const std::vector<Gradient>& gradients,
                            const std::vector<EagerVariable>& variables) {
-  impl_->check(gradients, variables);
-  for (std::size_t i = 0; i < gradients.size(); ++i)
-    if (!gradients[i].empty()) impl_->apply(gradients[i], variables[i]);
+  std::vector<Gradient> here;
+  for (const Gradient& gradient : gradients)
+    here.push_back(on_device(gradient, impl_->context.device()));
+  impl_->check(here, variables);
+  for (std::size_t i = 0; i < here.size(); ++i)
+    if (!here[i].empty()) impl_->apply(here[i], variables[i]);
+}
+
+const std::string& EagerOptimizer::name() const { return impl_->bound.optimizer.name(); }
+std::span<const std::string_view> EagerOptimizer::slot_names() const {
+  return impl_->bound.rule->slots();
 }
 
 double EagerOptimizer::learning_rate() const { return impl_->bound.optimizer.hyperparameters()[0]; }

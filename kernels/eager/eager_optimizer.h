@@ -2,6 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "dataflow/ops/optimizer.h"
@@ -24,14 +27,16 @@ class EagerOptimizer {
   ~EagerOptimizer();
 
   // One step: gradients[i] is that of variables[i]. Variables whose gradient is empty stay as they are.
-  // Throws invalid_argument, and changes nothing, if a gradient does not fit its variable, or all are
-  // empty.
+  // Throws invalid_argument, and changes nothing, if a gradient does not fit its variable, if the
+  // optimizer does not take the variable, or if all gradients are empty. Tensors may be of any device.
   void apply(const std::vector<Gradient>& gradients, const std::vector<EagerVariable>& variables);
 
+  const std::string& name() const;  // "adam"
   double learning_rate() const;
   void set_learning_rate(double rate);
 
-  // In the order of the optimizer's slots (dataflow/ops/optimizer.h); none before the first update.
+  std::span<const std::string_view> slot_names() const;
+  // In the order of slot_names(); none before the first update of the variable.
   std::vector<Tensor> slots(const EagerVariable& variable) const;
   // Goes on from slots that were saved. Throws invalid_argument for another number of them.
   void set_slots(const EagerVariable& variable, std::vector<Tensor> slots);

@@ -22,10 +22,14 @@ Tensor EagerVariable::read() const {
   return state_->value;
 }
 
-void EagerVariable::assign(Tensor value) const {
+void EagerVariable::expect_value(const Tensor& value) const {
   if (TensorType{value.dtype(), value.shape()} != state_->type)
     throw invalid_argument("the eager variable '" + name() + "' is " + state_->type.to_string() +
                            ", but was assigned " + value.describe());
+}
+
+void EagerVariable::assign(Tensor value) const {
+  expect_value(value);
   const std::lock_guard lock(state_->mutex);
   state_->value = std::move(value);
   ++state_->version;
@@ -33,6 +37,8 @@ void EagerVariable::assign(Tensor value) const {
 
 void EagerVariable::assign(Output value) const { VariableScope::innermost(name()).assign(*this, value); }
 
-EagerVariable::operator Output() const { return VariableScope::innermost(name()).read(*this); }
+EagerVariable::operator Output() const { return in_graph(); }
+
+Variable EagerVariable::in_graph() const { return VariableScope::innermost(name()).read(*this); }
 
 }  // namespace actorflow

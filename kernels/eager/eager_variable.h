@@ -21,6 +21,7 @@ class EagerVariable {
   Tensor read() const;
   // Throws invalid_argument unless the value has the variable's type.
   void assign(Tensor value) const;
+  void expect_value(const Tensor& value) const;
   // The same with a tensor of the innermost tape; in a function that is traced the assignment takes
   // place when the graph has run.
   void assign(Output value) const;
@@ -28,6 +29,9 @@ class EagerVariable {
   // Reads the variable in the innermost tape, or function that is traced, of this thread; so a variable
   // stands wherever an op takes a tensor. Throws failed_precondition if there is none.
   operator Output() const;  // NOLINT: a variable is read wherever a tensor is wanted
+  // The same as a Variable of the tape's or the function's graph, for what takes one:
+  // Graph::assign_add().
+  Variable in_graph() const;
   bool is(const EagerVariable& other) const { return state_ == other.state_; }
 
   struct State;

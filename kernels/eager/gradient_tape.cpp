@@ -100,6 +100,14 @@ std::vector<Gradient> GradientTape::gradients(Output loss,
   return as_gradients(by_variable.rows, std::move(tensors));
 }
 
+EagerContext& context_of(const Graph& graph) {
+  if (const VariableScope* scope = VariableScope::of(graph)) return scope->context();
+  throw Error(
+      Code::failed_precondition,
+      "eager variables and models are used in the graph of a session; make a GradientTape, trace a "
+      "function, or use a Model");
+}
+
 Tensor value(Output output) {
   const Node& node = output.node();
   output.type();  // throws

@@ -11,8 +11,8 @@
 //
 // The ops are those of graphs (kernels/ops.h): each runs as it is called, and throws there what its
 // kernel throws. A tape keeps all tensors that were computed in it until it ends; so a loop makes a tape
-// for each step, and what is to live on is taken out as a Tensor or kept in a variable: an Output must
-// not be used when its tape has ended.
+// for each step, and what is to live on is taken out as a Tensor or kept in a variable: an Output whose
+// tape has ended is refused.
 #pragma once
 
 #include <initializer_list>
@@ -67,6 +67,10 @@ class GradientTape {
  private:
   std::unique_ptr<EagerGraph> eager_;
 };
+
+// The context of a tape's graph, or of a function that is traced. Throws failed_precondition for a graph
+// of another kind.
+EagerContext& context_of(const Graph& graph);
 
 // What was computed, on the host. Throws failed_precondition for an output of a graph that does not run
 // as it is built: a session's, or that of a function that is traced.

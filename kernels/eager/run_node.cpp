@@ -4,6 +4,7 @@
 
 #include "dataflow/graph/core_ops.h"
 #include "kernels/core/node_error.h"
+#include "kernels/devices/on_device.h"
 
 namespace actorflow {
 namespace {
@@ -37,7 +38,7 @@ void run_node(EagerContext& context, const Node& node, std::span<Tensor> inputs,
 }
 
 Tensor constant_of(EagerContext& context, const Node& node) {
-  return context.device().to_device(attr<Tensor>(node, "value"));
+  return on_device(attr<Tensor>(node, "value"), context.device());
 }
 
 }  // namespace actorflow

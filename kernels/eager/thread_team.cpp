@@ -1,14 +1,29 @@
 #include "kernels/eager/thread_team.h"
 
 #include <algorithm>
+#include <string>
+#include <system_error>
+
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 
 ThreadTeam::ThreadTeam(int threads) {
-  for (int i = 1; i < threads; ++i) helpers_.emplace_back([this] { help(); });
+  try {
+    helpers_.reserve(static_cast<std::size_t>(threads));
+    while (std::ssize(helpers_) + 1 < threads) helpers_.emplace_back([this] { help(); });
+  } catch (const std::exception& error) {
+    const auto made = helpers_.size();
+    end();
+    throw Error(Code::resource_exhausted, "eager ops are to run on " + std::to_string(threads) +
+                                              " threads, of which the system "
+                                              "gave " +
+                                              std::to_string(made + 1) + " (" + error.what() +
+                                              "); raise its limit, or set EagerOptions::num_threads");
+  }
 }
 
-ThreadTeam::~ThreadTeam() {
+void ThreadTeam::end() {
   ends_ = true;
   wake();
   for (auto& helper : helpers_) helper.join();

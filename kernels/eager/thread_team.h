@@ -17,11 +17,11 @@ namespace actorflow {
 // Sleeps while no kernel has parts. Thread-safe.
 class ThreadTeam final : public Team {
  public:
-  // `threads` with the caller: 1 has no helper.
+  // `threads` with the caller: 1 has no helper. Throws resource_exhausted if there are not so many.
   explicit ThreadTeam(int threads);
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
-  ~ThreadTeam() override;
+  ~ThreadTeam() override { end(); }
 
   void run(int parts, const std::function<void(int)>& part) override;
 
@@ -31,6 +31,7 @@ class ThreadTeam final : public Team {
   void help();
   PartsRef parts_to_take();
   void wake();
+  void end();
 
   std::atomic<std::uint32_t> posted_{0};  // changes when there is something new to look at
   std::atomic<bool> ends_{false};

@@ -8,6 +8,7 @@
 #include "dataflow/values/error.h"
 #include "kernels/core/function_region.h"
 #include "kernels/core/region.h"
+#include "kernels/devices/on_device.h"
 #include "kernels/eager/tracing.h"
 
 namespace actorflow {
@@ -53,7 +54,7 @@ struct ConcreteFunction::Impl {
       : options(options_), context(context_), types(types_) {
     for (const TensorType& type : types)
       inputs.push_back(graph.placeholder(type.dtype, type.shape, "input"));
-    Tracing tracing(graph, name_of(options));
+    Tracing tracing(graph, context, name_of(options));
     outputs = function(inputs);
     captured = tracing.take();
     for (const auto& each : captured) variables.push_back(each.variable);
@@ -74,10 +75,10 @@ struct ConcreteFunction::Impl {
   void compile() {
     std::vector<Edge> given, wanted;
     for (const Output& input : inputs) given.push_back(input.edge);
-    for (const auto& each : captured) given.push_back(each.read.edge);
+    for (const auto& each : captured) given.push_back(each.at_start.edge);
     for (const Output& output : outputs) wanted.push_back(output.edge);
     for (const auto& each : captured)
-      if (each.changes()) wanted.push_back(each.value.edge);
+      if (each.changes()) wanted.push_back(each.in_graph.value().edge);
     const OpLibrary& ops = context.library().ops();
     const DeviceType device = context.device().type();
     auto function = simplified_function_region(graph.def(), given, wanted, ops, device);
@@ -89,15 +90,22 @@ struct ConcreteFunction::Impl {
     expect_fit(types_of(tensors), types, options);
     std::vector<Tensor> needed;
     for (const std::size_t i : used)
-      needed.push_back(context.device().to_device(
-          i < tensors.size() ? tensors[i] : variables[i - tensors.size()].read()));
+      needed.push_back(on_device(i < tensors.size() ? tensors[i] : variables[i - tensors.size()].read(),
+                                 context.device()));
     auto results = body->run(needed, context.device(), &context.team());
     needed.clear();
-    auto next = results.begin() + std::ssize(outputs);
-    for (const auto& each : captured)
-      if (each.changes()) each.variable.assign(std::move(*next++));
+    assign({results.begin() + std::ssize(outputs), results.end()});
     results.resize(outputs.size());
     return results;
+  }
+
+  // All or none of what the function assigns.
+  void assign(const std::vector<Tensor>& values) const {
+    std::vector<const EagerVariable*> changed;
+    for (const auto& each : captured)
+      if (each.changes()) changed.push_back(&each.variable);
+    for (std::size_t i = 0; i < values.size(); ++i) changed[i]->expect_value(values[i]);
+    for (std::size_t i = 0; i < values.size(); ++i) changed[i]->assign(values[i]);
   }
 
   const TraceOptions options;
@@ -127,8 +135,7 @@ Outputs ConcreteFunction::updates() const {
 
 std::map<std::string, Tensor> ConcreteFunction::values() const {
   std::map<std::string, Tensor> values;
-  for (const auto& each : impl_->captured)
-    values[attr<std::string>(each.read.node(), "variable")] = each.variable.read();
+  for (const auto& each : impl_->captured) values[each.in_graph.name()] = each.variable.read();
   return values;
 }
 

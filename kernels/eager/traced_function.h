@@ -6,7 +6,8 @@
 //   const std::vector<Tensor> results = predict({images});
 //
 // The function is called once for a signature, to build a graph; the graph then runs in its place, with
-// the same bits. So its C++ control flow, and what else it does, takes place while it is traced only.
+// the same bits (but for constants, which are computed on the CPU also for a GPU). So its C++ control
+// flow, and what else it does, takes place while it is traced only.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +54,8 @@ class ConcreteFunction {
   // The variables' values now by their names in the graph, as an export takes them.
   std::map<std::string, Tensor> values() const;
 
-  // Reads the variables, computes, then assigns to variables what the function assigns. Throws
+  // Reads the variables, computes, then assigns to variables what the function assigns; if it throws, it
+  // has assigned nothing. Of two calls at once one may undo what the other has assigned. Throws
   // invalid_argument for other types than those of the inputs, and what the kernels throw.
   std::vector<Tensor> operator()(const std::vector<Tensor>& inputs) const;
 

@@ -28,7 +28,8 @@ class Unobserved {
 
 }  // namespace
 
-Tracing::Tracing(Graph& graph, std::string what) : graph_(graph), what_(std::move(what)) {
+Tracing::Tracing(Graph& graph, EagerContext& context, std::string what)
+    : graph_(graph), context_(context), what_(std::move(what)) {
   graph_.set_observer(this);
 }
 
@@ -36,15 +37,18 @@ Tracing::Captured& Tracing::capture(const EagerVariable& variable) {
   const auto known = std::ranges::find_if(
       captured_, [&](const Captured& captured) { return captured.variable.is(variable); });
   if (known != captured_.end()) return *known;
+  expect_readable(graph_, variable);
   const Unobserved unobserved(graph_);
-  const Variable made = graph_.variable(free_name(variable.name()), graph_.constant(variable.read()));
-  return captured_.emplace_back(variable, made.value(), made.value());
+  return captured_.emplace_back(variable, graph_.unscoped([&] {
+    return graph_.variable(names_.name_of(variable), graph_.constant(variable.read()));
+  }));
 }
 
 void Tracing::assign(const EagerVariable& variable, const Output& value) {
+  expect_assignable(graph_, variable);
   const Captured& captured = capture(variable);
   expect_in_graph(graph_, value, "the value for eager variable '" + variable.name() + "'");
-  graph_.assign(Variable(captured.read, {}), value);  // comes back to adds()
+  graph_.assign(captured.in_graph, value);  // comes back to adds()
 }
 
 void Tracing::adds(NodeId id, Node& node) {
@@ -58,7 +62,7 @@ void Tracing::adds(NodeId id, Node& node) {
   if (adds_up) {
     captured.added.push_back(input);
   } else {
-    captured.value = input;
+    captured.in_graph = captured.in_graph.with_value(input);
     captured.added.clear();
     captured.updates.clear();
   }
@@ -67,10 +71,12 @@ void Tracing::adds(NodeId id, Node& node) {
 
 // The value after what was added. The sums are nodes of their own: those that change a variable have an
 // effect, and are no part of a function.
-Output Tracing::settled(Captured& captured) {
+Variable Tracing::settled(Captured& captured) {
+  if (!captured.added.empty()) expect_readable(graph_, captured.variable);
   for (const Output& delta : std::exchange(captured.added, {}))
-    captured.value = graph_.add(add_n_op(), {captured.value, delta});
-  return captured.value;
+    captured.in_graph =
+        captured.in_graph.with_value(graph_.add(add_n_op(), {captured.in_graph.value(), delta}));
+  return captured.in_graph;
 }
 
 std::vector<Tracing::Captured> Tracing::take() {
@@ -78,25 +84,10 @@ std::vector<Tracing::Captured> Tracing::take() {
   return std::move(captured_);
 }
 
-// The name, with a number behind it where another variable has it.
-std::string Tracing::free_name(const std::string& name) const {
-  const auto is_taken = [this](const std::string& wanted) {
-    return std::ranges::any_of(captured_, [&](const Captured& captured) {
-      return attr<std::string>(captured.read.node(), "variable") == wanted;
-    });
-  };
-  std::string free = name;
-  for (int number = 1; is_taken(free); ++number) free = name + "_" + std::to_string(number);
-  return free;
-}
-
 Tracing::Captured& Tracing::captured_as(const Node& node) {
-  const auto& name = attr<std::string>(node, "variable");
-  const auto known = std::ranges::find_if(captured_, [&](const Captured& captured) {
-    return attr<std::string>(captured.read.node(), "variable") == name;
-  });
-  if (known == captured_.end()) refuse(node, "it assigns to a variable that it has not read");
-  return *known;
+  const EagerVariable* known = names_.find(attr<std::string>(node, "variable"));
+  if (!known) refuse(node, "it assigns to a variable that it has not read");
+  return capture(*known);
 }
 
 void Tracing::refuse(const Node& node, const std::string& why) const {

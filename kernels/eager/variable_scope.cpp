@@ -21,7 +21,32 @@ VariableScope& VariableScope::innermost(std::string_view variable) {
   return *scopes_of_thread.back();
 }
 
-const EagerVariable* KnownVariables::find(const std::string& name) const {
+void VariableScope::expect_readable(const Graph& graph, const EagerVariable& variable) {
+  if (graph.collects())
+    throw Error(Code::failed_precondition,
+                "the eager variable '" + variable.name() +
+                    "' is read in the body of a cond() or while_loop(); read it before, as in "
+                    "`const Output before = variable;`, and use what was read inside");
+}
+
+void VariableScope::expect_assignable(const Graph& graph, const EagerVariable& variable) {
+  if (graph.collects())
+    throw Error(Code::failed_precondition,
+                "the eager variable '" + variable.name() +
+                    "' is assigned in the body of a cond() or while_loop(); let the body return the "
+                    "value, and assign that afterwards");
+}
+
+const std::string& NamedVariables::name_of(const EagerVariable& variable) {
+  const auto [entry, is_new] = names_.try_emplace(&variable.state(), variable.name());
+  std::string& name = entry->second;
+  if (!is_new) return name;
+  for (int number = 1; !variables_.try_emplace(name, variable).second; ++number)
+    name = variable.name() + "_" + std::to_string(number);
+  return name;
+}
+
+const EagerVariable* NamedVariables::find(const std::string& name) const {
   const auto found = variables_.find(name);
   return found == variables_.end() ? nullptr : &found->second;
 }

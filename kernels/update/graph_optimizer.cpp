@@ -129,10 +129,10 @@ struct GraphOptimizer::Bodies {
   using Key = std::tuple<DType, std::string, DeviceType>;
 
   // Compiled once for each type and device.
-  const Body& of(const Description& about, const Tensor& value, DeviceType device) {
+  const Body& of(const Description& about, const TensorType& type, DeviceType device) {
     const std::lock_guard lock(mutex);
-    auto& body = all[{value.dtype(), value.shape().to_string(), device}];
-    if (!body) body = std::make_unique<Body>(about, TensorType{value.dtype(), value.shape()}, device);
+    auto& body = all[{type.dtype, type.shape.to_string(), device}];
+    if (!body) body = std::make_unique<Body>(about, type, device);
     return *body;
   }
 
@@ -146,6 +146,10 @@ GraphOptimizer::~GraphOptimizer() = default;
 
 void GraphOptimizer::check(Hyperparameters values) const {
   expect_hyperparameters(about_.name, about_.hyperparameters, values.size());
+}
+
+void GraphOptimizer::check_variable(const TensorType& type, const Device& device) const {
+  bodies_->of(about_, type, device.type());
 }
 
 void GraphOptimizer::apply(Hyperparameters values, VariableState& state,
@@ -170,7 +174,8 @@ void GraphOptimizer::apply_dense(Hyperparameters values, VariableState& state, c
   inputs.insert(inputs.end(), state.slots.begin(), state.slots.end() - (counts ? 1 : 0));
   for (const double value : values) inputs.push_back(scalar_on(device, value));
   inputs.push_back(scalar_on(device, static_cast<double>(step)));
-  auto after = bodies_->of(about_, state.value, device.type()).run(inputs, device, team);
+  const TensorType type{state.value.dtype(), state.value.shape()};
+  auto after = bodies_->of(about_, type, device.type()).run(inputs, device, team);
   if (counts) after.push_back(Tensor::scalar(step));
   state.value = std::move(after[0]);
   std::move(after.begin() + 1, after.end(), state.slots.begin());

@@ -50,6 +50,7 @@ class GraphOptimizer final : public OptimizerRule {
   }
   void check(Hyperparameters values) const override;
   // Throw also what the formula throws for a variable of this type.
+  void check_variable(const TensorType& type, const Device& device) const override;
   void apply(Hyperparameters values, VariableState& state, std::span<const Tensor> gradients,
              Device& device, Team* team) const override;
   void apply_rows(Hyperparameters values, VariableState& state,

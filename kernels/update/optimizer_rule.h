@@ -66,6 +66,8 @@ class OptimizerRule {
   virtual double initial_slot(Hyperparameters values, std::string_view slot) const = 0;
   // Throws invalid_argument unless these are valid hyperparameters of the optimizer.
   virtual void check(Hyperparameters values) const = 0;
+  // Throws what an update of a variable of this type would throw, whatever the gradient.
+  virtual void check_variable(const TensorType& /*type*/, const Device& /*device*/) const {}
 
   // Applies the mean (g0 + g1 + ...) / count, added in this order. REQUIRES: one gradient or more, all
   // of the value's type, which is floating, and the slots are the optimizer's.

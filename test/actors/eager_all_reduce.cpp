@@ -70,4 +70,32 @@ BOOST_AUTO_TEST_CASE(the_mean_is_that_of_dense_gradients_and_of_rows) {
   });
 }
 
+// As of sequences of different lengths.
+BOOST_AUTO_TEST_CASE(ranks_may_look_up_differently_often) {
+  Wrong wrong;
+  Ranks(2).run([&](Communicator& world) {
+    const auto row = [](float value, std::int64_t index) {
+      return GradientRows{Tensor{{value}}, Tensor::of<std::int64_t>({1}, {index})};
+    };
+    const SparseGradient rows =
+        world.rank() == 0 ? SparseGradient{row(1, 0), row(2, 3), row(3, 1)} : SparseGradient{row(4, 5)};
+    const auto sum = all_reduce_gradients(world, {rows}, {.name = "sum"});
+    wrong.unless(identical(sum[0].rows[0].values, Tensor{{1.0F}, {2.0F}, {3.0F}, {4.0F}}));
+    wrong.unless(identical(sum[0].rows[0].indices, Tensor::of<std::int64_t>({4}, {0, 3, 1, 5})));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_different_kinds_are_refused_on_every_rank) {
+  Wrong wrong;
+  Ranks(2).run([&](Communicator& world) {
+    const Gradient dense(Tensor{1.0F});
+    const auto status = status_of([&] {
+      all_reduce_gradients(world, {dense, world.rank() == 0 ? dense : Gradient()});
+    });
+    wrong.unless(status.code == Code::invalid_argument);
+    wrong.unless(status.message.find("gradient 1 is dense on rank 0, but none on rank 1") !=
+                 std::string::npos);
+  });
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -110,7 +110,7 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
      {"actors/checkpoint", "actors/client", "actors/monitored", "actors/named", "actors/runtime",
       "actors/task"}},
     {"actors/layers", {}},
-    {"actors/eager", {"actors/collectives", "actors/layers"}},
+    {"actors/eager", {"actors/checkpoint", "actors/collectives", "actors/layers", "actors/runtime"}},
     {"actors/models/network", {"actors/layers"}},
     {"actors/models/data",
      {"actors/client", "actors/input", "actors/models/network", "actors/runtime", "actors/task"}},

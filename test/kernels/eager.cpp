@@ -115,9 +115,23 @@ BOOST_AUTO_TEST_CASE(gradients_can_be_differentiated_again) {
 // Its second derivative would lack a part.
 BOOST_AUTO_TEST_CASE(a_gradient_that_has_none_itself_is_refused_where_one_is_wanted) {
   GradientTape tape;
-  const Output x = tape.constant(Tensor{1.0F, 0.5F});
-  const Output slope = gradients(sum(gelu(x)), {x})[0];
-  check_error(error_of([&] { tape.gradients(sum(slope), {x}); }), Code::unimplemented, "GeluGrad");
+  const Output x = tape.constant(Tensor::zeros(DType::float32, {1, 4, 4, 1}));
+  const Output slope = gradients(sum(max_pool(x, {2, 2}, {2, 2})), {x})[0];
+  check_error(error_of([&] { tape.gradients(sum(slope), {x}); }), Code::unimplemented, "MaxPoolGrad");
+}
+
+// Where a tensor is two inputs of an op, its gradient is counted once.
+BOOST_AUTO_TEST_CASE(the_second_gradient_of_gelu) {
+  GradientTape tape;
+  const Output x = tape.constant(0.0);
+  const Output slope = gradients(gelu(x), {x})[0];
+  BOOST_TEST(value(slope).scalar<double>() == 0.5);
+  BOOST_TEST(tape.gradients(slope, {x})[0].scalar<double>() == 2 * 0.3989422804014327,
+             boost::test_tools::tolerance(1e-12));
+  // d/dx of g gelu'(x) with g = x: gelu'(0) + 0.
+  const Output product = gradients(std::vector<Output>{gelu(x)}, {x}, {x})[0];
+  BOOST_TEST(tape.gradients(product, {x})[0].scalar<double>() == 0.5,
+             boost::test_tools::tolerance(1e-12));
 }
 
 BOOST_AUTO_TEST_CASE(a_gradient_computes_only_what_is_wanted_of_it) {
@@ -237,6 +251,78 @@ BOOST_AUTO_TEST_CASE(two_variables_of_one_name_are_two) {
   BOOST_TEST(by[1].dense.scalar<float>() == 20);
 }
 
+// Nodes that change a variable know its name only.
+BOOST_AUTO_TEST_CASE(a_node_changes_the_one_that_it_was_given) {
+  const EagerVariable w("w", Tensor::scalar(2.0F)), other("w", Tensor::scalar(5.0F));
+  GradientTape tape;
+  for (const EagerVariable& variable : {other, w, other})
+    tape.graph().assign_add(variable.in_graph(), tape.constant(1.0F));
+  BOOST_TEST(w.read().scalar<float>() == 3);
+  BOOST_TEST(other.read().scalar<float>() == 7);
+}
+
+// Each ends before the next is made, which may be at its place in memory.
+BOOST_AUTO_TEST_CASE(variables_may_end_before_the_tape) {
+  GradientTape tape;
+  for (int i = 0; i < 50; ++i) {
+    const EagerVariable w("w", Tensor::scalar(static_cast<float>(i)));
+    const auto gradient = tape.gradients(square(w), {w});
+    BOOST_TEST(gradient[0].dense.scalar<float>() == 2 * i);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_sum_of_several_threads_is_lost) {
+  const EagerVariable total("total", Tensor::scalar<std::int64_t>(0));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      for (int j = 0; j < 500; ++j) {
+        GradientTape tape;
+        tape.graph().assign_add(total.in_graph(), tape.constant<std::int64_t>(1));
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  BOOST_TEST(total.read().scalar<std::int64_t>() == 1500);
+}
+
+// Both branches are built, whichever is taken.
+BOOST_AUTO_TEST_CASE(a_branch_neither_assigns_nor_reads_first) {
+  const EagerVariable w("w", Tensor::scalar(2.0F)), other("other", Tensor::scalar(3.0F));
+  GradientTape tape;
+  const Output x = tape.constant(1.0F), before = w;
+  const auto branch = [&](const auto& body) {
+    return error_of([&] { cond(x > 0.0F, body, [&] { return x; }); });
+  };
+  check_error(branch([&] {
+                w.assign(x);
+                return x;
+              }),
+              Code::failed_precondition, "let the body return the value");
+  check_error(branch([&] { return other + x; }), Code::failed_precondition, "read it before");
+  BOOST_TEST(w.read().scalar<float>() == 2);
+  BOOST_TEST(value(cond(
+                       x > 0.0F, [&] { return w + x; }, [&] { return x; }))
+                 .scalar<float>() == 3);
+  BOOST_TEST(value(other + before).scalar<float>() == 5);
+}
+
+BOOST_AUTO_TEST_CASE(a_tensor_of_a_tape_that_has_ended_is_recognised) {
+  Output x;
+  {
+    GradientTape ended;
+    x = ended.constant(1.0F);
+  }
+  GradientTape tape;  // at the place of the one that has ended, perhaps
+  const Output y = tape.constant(2.0F);
+  BOOST_TEST(!x.exists());
+  BOOST_TEST(!(x.graph == y.graph));
+  check_error(error_of([&] { value(x); }), Code::failed_precondition,
+              "value() was given a tensor whose");
+  check_error(error_of([&] { x + y; }), Code::failed_precondition, "has ended");
+  check_error(error_of([&] { y + x; }), Code::failed_precondition, "has ended");
+  check_error(error_of([&] { tape.gradients(x, {y}); }), Code::failed_precondition, "the loss is a");
+}
+
 BOOST_AUTO_TEST_CASE(what_needs_a_session_is_refused) {
   GradientTape tape;
   Graph& graph = tape.graph();
@@ -268,6 +354,7 @@ BOOST_AUTO_TEST_CASE(mistakes_say_what_to_do) {
   check_error(error_of([&] { EagerContext({.device = "/job:ps/cpu:0"}); }), Code::invalid_argument,
               "EagerOptions::device");
   check_error(error_of([&] { EagerContext({.device = "cpu:7"}); }), Code::not_found, "cpu:7");
+  check_error(error_of([&] { EagerContext({.num_threads = -1}); }), Code::invalid_argument, "got -1");
 }
 
 BOOST_AUTO_TEST_CASE(a_loop_of_tapes_does_not_grow) {

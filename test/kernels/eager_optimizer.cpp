@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "kernels/eager/gradient_clipping.h"
 #include "kernels/update/sparse_update.h"
 #include "test/kernels/support/random_values.h"
 #include "test/support/status_of.h"
@@ -96,6 +97,32 @@ BOOST_AUTO_TEST_CASE(refused_gradients_change_nothing) {
   optimizer.apply({Tensor{1.0F}, {}}, {a, b});
   BOOST_TEST(identical(b.read(), Tensor{{1.0F}, {2.0F}}));
   BOOST_TEST(!identical(a.read(), Tensor{1.0F}));
+}
+
+// As Muon, which takes no vector.
+BOOST_AUTO_TEST_CASE(a_variable_that_the_optimizer_does_not_take_changes_none) {
+  const EagerVariable matrix("matrix", random_values({4, 3}, 1)), bias("bias", random_values({3}, 2));
+  EagerOptimizer optimizer(Muon{});
+  const Tensor before = matrix.read();
+  check(status_of([&] {
+          optimizer.apply({random_values({4, 3}, 3), random_values({3}, 4)}, {matrix, bias});
+        }),
+        "eager variable 'bias': muon updates matrices");
+  BOOST_TEST(identical(matrix.read(), before));
+}
+
+BOOST_AUTO_TEST_CASE(clipping_scales_dense_gradients_and_rows) {
+  const std::vector<Gradient> gradients{
+      Tensor{3.0F}, Gradient(), SparseGradient{{Tensor{{4.0F}}, Tensor::of<std::int64_t>({1}, {7})}}};
+  BOOST_TEST(global_norm(gradients) == 5);
+  const auto clipped = clip_by_global_norm(gradients, 2.5);
+  BOOST_TEST(identical(clipped[0].dense, Tensor{1.5F}));
+  BOOST_TEST(clipped[1].empty());
+  BOOST_TEST(identical(clipped[2].rows[0].values, Tensor{{2.0F}}));
+  BOOST_TEST(identical(clipped[2].rows[0].indices, gradients[2].rows[0].indices));
+  BOOST_TEST(identical(clip_by_global_norm(gradients, 6)[0].dense, Tensor{3.0F}));
+  BOOST_TEST(global_norm({}) == 0);
+  check(status_of([&] { clip_by_global_norm(gradients, 0); }), "must be above 0");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

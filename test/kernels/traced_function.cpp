@@ -2,8 +2,10 @@
 #include "kernels/eager/traced_function.h"
 
 #include <boost/test/unit_test.hpp>
+#include <functional>
 #include <string>
 
+#include "kernels/control/control_flow.h"
 #include "kernels/eager/gradient_tape.h"
 #include "kernels/ops.h"
 #include "test/support/status_of.h"
@@ -90,6 +92,64 @@ BOOST_AUTO_TEST_CASE(variables_of_one_name_are_told_apart) {
   const EagerVariable w("w", Tensor{2.0F}), other("w", Tensor{3.0F});
   const auto traced = trace([&](const Outputs& in) { return Outputs{in[0] * w - other}; });
   BOOST_TEST(identical(traced({Tensor{5.0F}})[0], Tensor{7.0F}));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_changes_the_one_that_it_was_given) {
+  const EagerVariable w("w", Tensor{2.0F}), other("w", Tensor{3.0F});
+  const auto traced = trace([&](const Outputs& in) {
+    for (const EagerVariable& variable : {other, w, other})
+      in[0].graph->assign_add(variable.in_graph(), in[0]);
+    return Outputs{w * other};
+  });
+  BOOST_TEST(identical(traced({Tensor{1.0F}})[0], Tensor{15.0F}));
+  BOOST_TEST(identical(w.read(), Tensor{3.0F}));
+  BOOST_TEST(identical(other.read(), Tensor{5.0F}));
+}
+
+BOOST_AUTO_TEST_CASE(a_variable_has_its_name_in_any_scope) {
+  const EagerVariable w("w", Tensor{2.0F});
+  const auto traced = trace([&](const Outputs& in) {
+    return in[0].graph->name_scope("net", [&] {
+      w.assign(w + in[0]);
+      return Outputs{w * 2.0F};
+    });
+  });
+  BOOST_TEST(identical(traced({Tensor{1.0F}})[0], Tensor{6.0F}));
+  BOOST_TEST(traced.concrete({{DType::float32, {1}}}).values().contains("w"));
+}
+
+// What is assigned to `second` has another shape than it in the second call.
+BOOST_AUTO_TEST_CASE(all_assignments_are_made_or_none) {
+  const EagerVariable first("first", Tensor{0.0F}), second("second", Tensor{1.0F, 2.0F});
+  const auto traced = trace(
+      [&](const Outputs& in) {
+        first.assign(first + 1.0F);
+        second.assign(in[0]);
+        return Outputs{in[0]};
+      },
+      {.specs = {{DType::float32, {-1}}}});
+  traced({Tensor{3.0F, 4.0F}});
+  check(status_of([&] { traced({Tensor{5.0F}}); }), Code::invalid_argument, "'second' is float32[2]");
+  BOOST_TEST(identical(first.read(), Tensor{1.0F}));
+  BOOST_TEST(identical(second.read(), Tensor{3.0F, 4.0F}));
+}
+
+BOOST_AUTO_TEST_CASE(a_branch_neither_assigns_nor_reads_first) {
+  const EagerVariable w("w", Tensor::scalar(2.0F));
+  const auto error_of = [&](const std::function<Output(Output)>& body) {
+    return status_of([&] {
+      trace([&](const Outputs& in) {
+        return Outputs{cond(
+            in[0] > 0.0F, [&] { return body(in[0]); }, [&] { return in[0]; })};
+      })({Tensor::scalar(1.0F)});
+    });
+  };
+  check(error_of([&](Output x) { return x + w; }), Code::failed_precondition, "read it before");
+  check(error_of([&](Output x) {
+          w.assign(x);
+          return x;
+        }),
+        Code::failed_precondition, "let the body return the value");
 }
 
 BOOST_AUTO_TEST_CASE(a_function_may_call_itself_with_other_types_only) {

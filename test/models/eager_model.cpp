@@ -203,6 +203,64 @@ BOOST_AUTO_TEST_CASE(models_of_the_same_layers_work_together) {
         BOOST_TEST(!identical(variable.read(), Tensor::zeros(DType::float32, {3})));
 }
 
+// The averages move once for each call, as on a tape.
+BOOST_AUTO_TEST_CASE(a_traced_function_calls_several_models_several_times) {
+  const auto values_after = [](const auto& call) {
+    EagerModel generator({dense(3), batch_norm()}), critic({dense(3), batch_norm()}, 2);
+    const Tensor result = call([&](const Outputs& in) {
+      const EagerCall training{.training = true, .step = in[0].graph->constant<std::int64_t>(0)};
+      return Outputs{mean(critic(generator(in[0], training), training) + critic(in[0], training))};
+    });
+    std::vector<Tensor> values{result};
+    for (const EagerModel* model : {&generator, &critic})
+      for (const EagerVariable& variable : model->variables()) values.push_back(variable.read());
+    return values;
+  };
+  const Tensor x = batch_of({5, 3}, 3, 1).x;
+  const auto eager = values_after([&](const TracedFunction::Function& function) {
+    GradientTape tape;
+    return value(function({tape.constant(x)})[0]);
+  });
+  check_same(
+      values_after([&](const TracedFunction::Function& function) { return trace(function)({x})[0]; }),
+      eager);
+}
+
+BOOST_AUTO_TEST_CASE(a_clone_has_variables_of_its_own) {
+  EagerModel model({dense(2)}, 1, "critic");
+  model.build({{DType::float32, {1, 3}}});
+  BOOST_TEST(model.variables()[0].name() == "critic/dense/weights");
+  const EagerModel shared = model;
+  EagerModel clone = model.clone();
+  BOOST_TEST(identical(clone.variables()[0].read(), model.variables()[0].read()));
+  clone.variables()[0].assign(Tensor::zeros(DType::float32, {3, 2}));
+  BOOST_TEST(!identical(clone.variables()[0].read(), model.variables()[0].read()));
+  BOOST_TEST(shared.variables()[0].is(model.variables()[0]));
+  GradientTape tape;
+  BOOST_TEST(value(sum(clone(tape.constant(Tensor{{1.0F, 2.0F, 3.0F}})))).scalar<float>() == 0);
+}
+
+// Its op is known in a context of the program's own only.
+BOOST_AUTO_TEST_CASE(a_model_is_built_where_its_inputs_are) {
+  static const OpDef twice{
+      .name = "Twice", .min_inputs = 1, .max_inputs = 1, .infer = [](InferContext& c) {
+        c.add_output(c.input(0).dtype, c.input(0).shape);
+      }};
+  const auto kernel = stateless<+[](OpContext& c) {
+    const float x = c.input(0).values<float>()[0];
+    c.set_output(0, Tensor{{2 * x}});
+  }>;
+  EagerContext context({.extensions = {.ops = {{&twice, kernel}}}});
+  const Layer layer("twice", [](LayerScope& scope, Output x) {
+    return add_node(twice, {x}) + scope.weight("offset", {1}, filled_with(1));
+  });
+  EagerModel model({layer}), traced({layer});
+  GradientTape tape(context);
+  BOOST_TEST(identical(value(model(tape.constant(Tensor{{3.0F}}))), Tensor{{7.0F}}));
+  const auto function = trace([&](const Outputs& in) { return Outputs{traced(in[0])}; }, {}, context);
+  BOOST_TEST(identical(function({Tensor{{3.0F}}})[0], Tensor{{7.0F}}));
+}
+
 BOOST_AUTO_TEST_CASE(penalties_are_losses) {
   EagerModel model({dense(2, {}, {.weights = filled_with(2), .regularizer = l2(0.5)})});
   GradientTape tape;

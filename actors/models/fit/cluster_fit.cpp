@@ -149,8 +149,8 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
 
 ReplicaSettings ClusterFit::settings() const {
   std::string variables;
-  for (const auto& [variable, trained, regularizer] : nodes_->variables.entries)
-    variables += fmt::format("{}{} {}{}", variables.empty() ? "" : ", ", variable.name(),
+  for (const auto& [name, variable, trained, regularizer] : nodes_->variables.entries)
+    variables += fmt::format("{}{} {}{}", variables.empty() ? "" : ", ", name,
                              variable.type().to_string(), trained ? "" : " not trained");
   const auto& compile = engine_.compiled();
   const auto& frozen = engine_.architecture.frozen;

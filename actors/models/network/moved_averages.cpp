@@ -12,14 +12,12 @@
 namespace actorflow {
 namespace {
 
-Variable with_value(const Variable& variable, Output value) { return {value, variable.initializer()}; }
-
 // An assign_add() returns the new value; after an assign() it is read anew.
 Variable after_update(Graph& graph, const Variable& variable, Output update) {
-  if (update.node().op == &assign_add_variable_op()) return with_value(variable, update);
+  if (update.node().op == &assign_add_variable_op()) return variable.with_value(update);
   const auto known = std::ranges::find(graph.variables(), variable.name(), &Variable::name);
   const Node first_read = known->value().node();  // a copy: the graph grows
-  return with_value(variable, graph.on(first_read.device, [&] {
+  return variable.with_value(graph.on(first_read.device, [&] {
     return graph.after({update},
                        [&] { return graph.add(read_variable_op(), {}, first_read.attrs, "read"); });
   }));

@@ -49,6 +49,8 @@ void name_library() {
   keep(&af::write_chrome_trace);
   // actors/eager/all_reduce.h
   keep(&af::all_reduce_gradients, &af::broadcast_variables);
+  // actors/eager/eager_checkpoint.h
+  keep(&af::save_eager, &af::restore_eager);
   // actors/ensembles/ensemble.h
   keep(static_cast<af::Ensemble (*)(const af::Model&, const af::EnsembleOptions&)>(&af::ensemble));
   // actors/estimator/feature_column.h
@@ -150,7 +152,7 @@ void name_library() {
   // dataflow/cluster/task_config.h
   keep(&af::role_mistakes);
   // dataflow/graph/gradient.h
-  keep(&af::indexed_slices);
+  keep(&af::indexed_slices, &af::gradients_of_composition, &af::no_gradient_yet);
   using Outputs = std::vector<Output>;
   keep<Outputs(Output, const Outputs&), Outputs(const Outputs&, const Outputs&, const Outputs&)>(
       &af::gradients, &af::gradients);
@@ -228,8 +230,13 @@ void name_library() {
   keep(&af::builtin_ops);
   // kernels/devices/device.h
   keep(&af::cpu_device, &af::make_cpu_device, &af::cuda_device_count, &af::cuda_device);
+  // kernels/eager/gradient_clipping.h
+  using Gradients = std::vector<af::Gradient>;
+  keep<double(const Gradients&, af::EagerContext&),
+       Gradients(const Gradients&, double, af::EagerContext&)>(&af::global_norm,
+                                                               &af::clip_by_global_norm);
   // kernels/eager/gradient_tape.h
-  keep(&af::value);
+  keep(&af::value, &af::context_of);
   // kernels/eager/traced_function.h
   keep(&af::trace);
   // kernels/library/library.h
@@ -264,7 +271,9 @@ void name_library() {
        &af::softplus, &af::sin, &af::cos, &af::floor, &af::ceil, &af::round, &af::stop_gradient,
        &af::silu, &af::leaky_relu, &af::elu, &af::selu, &af::einsum);
   // kernels/ops/clipping.h
-  keep(&af::global_norm, &af::clip_by_global_norm, &af::clip_by_norm, &af::clip_by_value);
+  using Clipped = std::vector<af::GradientAndVariable>;
+  keep<Output(const Outputs&), Clipped(Clipped, double)>(&af::global_norm, &af::clip_by_global_norm);
+  keep(&af::clip_by_norm, &af::clip_by_value);
   // kernels/ops/embedding.h
   keep(&af::whole);
   // kernels/ops/histogram.h

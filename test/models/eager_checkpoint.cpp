@@ -1,0 +1,106 @@
+// Checkpoints of training loops: they go on with the same bits, and weights go to models and back.
+#include "actors/eager/eager_checkpoint.h"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "actors/eager/eager_model.h"
+#include "actors/layers/layers.h"
+#include "actors/models/model.h"
+#include "kernels/ops.h"
+#include "test/kernels/support/random_values.h"
+#include "test/support/folder.h"
+#include "test/support/status_of.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+const TensorType type{DType::float32, {-1, 3}};
+
+// A training loop in two programs: the second one goes on where the first has ended.
+struct Loop {
+  explicit Loop(std::uint64_t seed) : model({dense(4, tanh), dense(1)}, seed) { model.build({type}); }
+
+  EagerState state() { return {model.variables(), {optimizer}}; }
+  void train(std::int64_t from, std::int64_t to) {
+    for (std::int64_t step = from; step < to; ++step) {
+      GradientTape tape;
+      const Output x = tape.constant(random_values({8, 3}, static_cast<unsigned>(step)));
+      optimizer.apply(tape.gradients(mean(square(model(x) - 1.0F)), model.trained()), model.trained());
+    }
+  }
+  std::vector<Tensor> values() {
+    std::vector<Tensor> values;
+    for (const EagerVariable& variable : model.variables()) values.push_back(variable.read());
+    return values;
+  }
+
+  EagerModel model;
+  EagerOptimizer optimizer{Adam{0.01}};
+};
+
+void check_same(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected) {
+  BOOST_TEST_REQUIRE(actual.size() == expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) BOOST_TEST(identical(actual[i], expected[i]));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(eager_checkpoint)
+
+BOOST_AUTO_TEST_CASE(training_goes_on_with_the_same_bits) {
+  const Folder folder;
+  Loop whole(1), first(1), second(2);
+  whole.train(0, 6);
+  BOOST_TEST(!restore_eager(folder.path(), first.state()).has_value());
+  first.train(0, 4);
+  save_eager(folder.path(), first.state(), 4);
+  const auto step = restore_eager(folder.path(), second.state());
+  BOOST_TEST_REQUIRE(step.has_value());
+  BOOST_TEST(*step == 4);
+  second.train(*step, 6);
+  check_same(second.values(), whole.values());
+}
+
+BOOST_AUTO_TEST_CASE(a_checkpoint_of_other_variables_changes_nothing) {
+  const Folder folder;
+  Loop loop(1);
+  save_eager(folder.path(), {loop.model.variables()}, 1);
+  const EagerVariable kept = loop.model.variables()[0], missing("missing", Tensor{1.0F}),
+                      other("dense/bias", Tensor{1.0F});
+  kept.assign(Tensor::zeros(DType::float32, {3, 4}));
+  const Status status = status_of([&] { restore_eager(folder.path(), {{kept, missing, other}}); });
+  BOOST_TEST((status.code == Code::failed_precondition), status.to_string());
+  BOOST_TEST(status.message.find("'missing' is missing") != std::string::npos, status.message);
+  BOOST_TEST(status.message.find("'dense/bias' is float32[4], expected float32[1]") != std::string::npos,
+             status.message);
+  BOOST_TEST(identical(kept.read(), Tensor::zeros(DType::float32, {3, 4})));
+}
+
+BOOST_AUTO_TEST_CASE(two_variables_of_one_name_are_refused) {
+  const Folder folder;
+  const EagerVariable a("w", Tensor{1.0F}), b("w", Tensor{2.0F});
+  BOOST_TEST((status_of([&] { save_eager(folder.path(), {{a, b}}, 1); }).code == Code::already_exists));
+}
+
+BOOST_AUTO_TEST_CASE(weights_go_to_a_model_and_back) {
+  const Folder eager, saved;
+  Loop loop(1);
+  loop.train(0, 3);
+  save_eager(eager.path(), loop.state(), 3);
+  Model model = sequential({dense(4, tanh), dense(1)});
+  model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.01}});
+  model.build({type});
+  model.load_weights(eager.path());
+  for (const EagerVariable& variable : loop.model.variables())
+    BOOST_TEST(identical(model.weights().at(variable.name()), variable.read()));
+  model.save_weights(saved.path());
+  Loop other(2);
+  BOOST_TEST(restore_eager(saved.path(), other.state()).has_value());
+  check_same(other.values(), loop.values());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
