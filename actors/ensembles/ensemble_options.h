@@ -33,7 +33,7 @@ struct EnsembleOptions {
   EnsembleMethod method = EnsembleMethod::full_data;
   Vote vote = Vote::automatic;    // stacking has a vote of its own
   std::vector<double> weights{};  // of the members' votes; none: all the same
-  std::uint64_t seed = 1;         // of the samples
+  std::uint64_t seed = 1;         // of bagging's samples; CompileOptions has the seed of the models
   // Bagging: how many examples are drawn for each member, as a share of all.
   double max_samples = 1;
   // Stacking. folds: how many parts the examples are divided into, each with about the same share of

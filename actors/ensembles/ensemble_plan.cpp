@@ -108,7 +108,7 @@ RowNumbers EnsemblePlan::learned_rows(const MemberWork& work) const {
   // Neighbouring seeds give unrelated samples, since mt19937_64 mixes its seed.
   if (options.method == EnsembleMethod::bagging)
     return bootstrap_sample(rows(), draws_of(*this),
-                            options.seed + static_cast<std::uint64_t>(work.member));
+                            first_seed(options.seed) + static_cast<std::uint64_t>(work.member));
   return left_out(rows(), held_out_rows(work));
 }
 

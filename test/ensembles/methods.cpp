@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <set>
 
 #include "actors/ensembles/ensemble.h"
+#include "actors/ensembles/ensemble_plan.h"
 #include "actors/input/rows.h"
 #include "actors/jobs/job.h"
 #include "actors/models/fit/callbacks.h"
@@ -84,6 +86,20 @@ BOOST_AUTO_TEST_CASE(a_member_is_the_model_with_its_seed_trained_alone) {
   for (const auto& [name, tensor] : two.weights(1))
     for (std::int64_t i = 0; i < tensor.elements(); ++i)
       BOOST_TEST(std::abs(tensor.values<float>()[i] - expected.at(name).values<float>()[i]) < 1e-5);
+}
+
+BOOST_AUTO_TEST_CASE(ensembles_of_neighbouring_seeds_share_no_sample) {
+  constexpr int members = 8;
+  std::set<RowNumbers> samples;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const EnsemblePlan plan{
+        .networks = {},
+        .options = {.members = members, .method = EnsembleMethod::bagging, .seed = seed},
+        .fit = {},
+        .examples = {Tensor::zeros(DType::float32, {30, 1})}};
+    for (const MemberWork& work : plan.work()) samples.insert(plan.learned_rows(work));
+  }
+  BOOST_TEST(samples.size() == 3u * members);
 }
 
 BOOST_AUTO_TEST_CASE(each_member_has_callbacks_of_its_own) {
