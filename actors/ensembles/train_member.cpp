@@ -28,6 +28,17 @@ Model make_model(const MemberNetwork& network) {
   return model;
 }
 
+// The same, about to learn from the plan's examples.
+Model make_learner(const EnsemblePlan& plan, const MemberNetwork& network) {
+  Model model = make_model(network);
+  if (network.frozen_weights.empty()) return model;
+  model.build(row_types(plan.x()));
+  auto weights = model.weights();
+  for (const auto& [name, tensor] : network.frozen_weights) weights[name] = tensor;
+  model.set_weights(weights);
+  return model;
+}
+
 std::vector<StoredTensor> stored_weights(Model& model) {
   std::vector<StoredTensor> stored;
   for (const auto& [name, tensor] : model.weights()) stored.push_back(stored_tensor(name, tensor));
@@ -58,7 +69,7 @@ MemberRecord record_of(const EnsemblePlan& plan, const MemberWork& work) {
 }
 
 std::vector<MemberRecord> train_one(const EnsemblePlan& plan, const MemberWork& work) {
-  Model model = make_model(plan.networks[static_cast<std::size_t>(work.member)]);
+  Model model = make_learner(plan, plan.networks[static_cast<std::size_t>(work.member)]);
   MemberRecord record = record_of(plan, work);
   record.held_out = plan.held_out_rows(work);
   const bool learns_all = plan.options.method != EnsembleMethod::bagging && record.held_out.empty();
@@ -120,7 +131,7 @@ class Snapshots {
 };
 
 std::vector<MemberRecord> train_snapshots(const EnsemblePlan& plan) {
-  Model model = make_model(plan.networks[0]);
+  Model model = make_learner(plan, plan.networks[0]);
   Snapshots snapshots(plan);
   FitOptions options = plan.fit;
   options.callbacks = {snapshots.callback()};

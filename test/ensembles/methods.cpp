@@ -215,6 +215,24 @@ BOOST_AUTO_TEST_CASE(snapshots_are_of_the_ends_of_cycles) {
   BOOST_TEST(!same(five.weights(3), five.weights(4)));
 }
 
+BOOST_AUTO_TEST_CASE(members_learn_on_the_frozen_layers_of_their_model) {
+  const auto [x, y] = three_clouds(60, 1);
+  Model model = small_model(3);
+  model.fit({x, y}, quiet(2));
+  const Weights trained = model.weights();
+  model.get_layer("dense").set_trainable(false);
+  for (const EnsembleMethod method : {EnsembleMethod::full_data, EnsembleMethod::bagging,
+                                      EnsembleMethod::stacking, EnsembleMethod::snapshot}) {
+    Ensemble two = ensemble(model, {.members = 2, .method = method});
+    two.fit({x, y}, quiet(2));
+    for (const int member : two.members()) {
+      for (const char* name : {"dense/weights", "dense/biases"})
+        BOOST_TEST(identical(two.weights(member).at(name), trained.at(name)), name);
+      BOOST_TEST(!identical(two.weights(member).at("dense_1/weights"), trained.at("dense_1/weights")));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(numbers_are_joined_by_their_mean) {
   const Model model = model_of_numbers();
   Ensemble four = ensemble(model, {.members = 4, .method = EnsembleMethod::bagging});
