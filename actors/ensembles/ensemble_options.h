@@ -7,6 +7,7 @@
 
 #include "actors/input/dataset.h"
 #include "actors/models/fit/callback.h"
+#include "actors/models/network/compile_options.h"
 
 namespace actorflow {
 
@@ -51,7 +52,11 @@ struct EnsembleOptions {
   // Makes the callbacks of a member, such as early_stopping(), before it trains; with stacking for each
   // fold, too. Not for snapshots, which are one training.
   std::function<Callbacks(int member)> callbacks{};
-  // Both functions above are called on the task where a member trains, by several threads at once, and
+  // Makes the schedule of a training of so many steps, in place of that of CompileOptions: a member of
+  // bagging, or one that lacks a fold, may learn fewer examples than there are. Not for snapshots, whose
+  // rate follows their cycles.
+  std::function<LearningRateSchedule(std::int64_t steps)> learning_rate{};
+  // The functions above are called on the task where a member trains, by several threads at once, and
   // again after the loss of a task: what they return may depend on their arguments only.
 };
 

@@ -132,6 +132,10 @@ BOOST_AUTO_TEST_CASE(data_are_checked_before_any_member_trains) {
   expect_error(refused_fit({.members = 2}, {ten.x, ten.x}, quiet(1, 4)), "numbers of classes");
   expect_error(refused_fit({.members = 4, .method = EnsembleMethod::snapshot}, ten, quiet(6, 4)),
                "expected epochs for 4 equal cycles, got 6");
+  FitOptions late = quiet(4, 4);
+  late.initial_epoch = 2;
+  expect_error(refused_fit({.members = 2, .method = EnsembleMethod::snapshot}, ten, late),
+               "initial_epoch is 2: leave it out");
 }
 
 BOOST_AUTO_TEST_CASE(what_members_would_share_is_refused) {
@@ -147,6 +151,10 @@ BOOST_AUTO_TEST_CASE(what_members_would_share_is_refused) {
                         .method = EnsembleMethod::snapshot,
                         .callbacks = [](int) { return Callbacks{terminate_on_nan()}; }}),
                "leave out the callbacks");
+  expect_error(refused({.members = 2,
+                        .method = EnsembleMethod::snapshot,
+                        .learning_rate = [](std::int64_t) { return LearningRateSchedule{}; }}),
+               "leave out EnsembleOptions::learning_rate");
 }
 
 BOOST_AUTO_TEST_CASE(classes_are_no_numbers) {
