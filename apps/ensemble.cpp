@@ -24,6 +24,7 @@
 
 #include "actors/checkpoint/folder.h"
 #include "actors/ensembles/ensemble.h"
+#include "actors/ensembles/samples.h"
 #include "actors/jobs/job.h"
 #include "actors/models/images/augmentation.h"
 #include "apps/cli/data_folder.h"
@@ -45,6 +46,44 @@ const std::map<std::string, DamagedMembers> damages{{"refused", DamagedMembers::
                                                     {"left_out", DamagedMembers::left_out}};
 const std::map<std::string, Vote> votes{{"soft", Vote::soft}, {"hard", Vote::hard}};
 
+bool has_schedule(const Recipe& recipe) {
+  return static_cast<bool>(recipe.compile(recipe.learning_rate, 1).learning_rate);
+}
+
+// How members train where no flag says otherwise. Models without a schedule of their own make more
+// passes over small data, at a higher rate.
+Recipe recipe_for(const std::string& model, const std::string& data) {
+  Recipe recipe = recipe_of({.name = model});
+  if (has_schedule(recipe) || (data != "iris" && data != "digits")) return recipe;
+  recipe.epochs = data == "iris" ? 40 : 30;
+  recipe.batch_size = data == "iris" ? 12 : 64;
+  recipe.learning_rate = data == "iris" ? 0.01 : 0.005;
+  return recipe;
+}
+
+// The recipe's; for snapshots as many as make equal cycles.
+int epochs_of(const Recipe& recipe, const std::string& method, int members) {
+  const int epochs = std::max(1, static_cast<int>(std::lround(recipe.epochs)));
+  if (method != "snapshot" || members < 1) return epochs;
+  return (epochs + members - 1) / members * members;
+}
+
+// A flag that would change nothing is refused.
+void expect_flags_that_count(const Job& job, const std::string& method, bool loads) {
+  const auto refuse = [&job](const char* flag, const std::string& why) {
+    if (!job.param(flag, "").empty()) throw invalid_argument(fmt::format("--{} is {}", flag, why));
+  };
+  const std::string other = fmt::format(", but the method is {}; omit one of them", method);
+  if (method != "bagging") refuse("max_samples", "for --method bagging" + other);
+  if (method == "stacking")
+    refuse("vote", "not for --method stacking, whose regression answers; omit one of them");
+  if (method != "stacking")
+    for (const char* flag : {"folds", "passthrough"}) refuse(flag, "for --method stacking" + other);
+  if (!loads) return refuse("damaged", "for members that --load takes; give both, or none");
+  for (const char* flag : {"epochs", "batch_size", "learning_rate", "seed", "max_samples", "folds"})
+    refuse(flag, "for training, but --load takes members that are trained; omit one of them");
+}
+
 struct Flags {
   explicit Flags(Job& job)
       : name(job.state()->options().name),
@@ -59,11 +98,10 @@ struct Flags {
         saved(job.param("load", "")),
         onnx(job.param("export", "")),
         hidden(job.param("hidden", "")),
-        epochs(job.param("epochs", name == "iris"     ? 40
-                                   : name == "digits" ? 30
-                                                      : 5)),
-        batch_size(job.param<std::int64_t>("batch_size", name == "iris" ? 12 : 64)),
-        rate(rate_of(job, name)),
+        recipe(recipe_for(model, name)),
+        epochs(job.param("epochs", epochs_of(recipe, method, job.param("members", 8)))),
+        batch_size(job.param("batch_size", recipe.batch_size)),
+        rate(job.param("learning_rate", recipe.learning_rate)),
         options{.members = job.param("members", 8),
                 .weights = numbers_of("weights", job.param("weights", "")),
                 .seed = job.param<std::uint64_t>("seed", 1),
@@ -82,12 +120,8 @@ struct Flags {
           "--learning_rate: expected a number above 0, or 0 for the model's own, got {}", rate));
     options.method = chosen("method", methods, method);
     options.vote = chosen("vote", votes, vote);
-  }
-
-  // 0: as the model's recipe has it.
-  static double rate_of(Job& job, const std::string& name) {
-    const bool is_small = name == "iris" || name == "digits";
-    return job.param("learning_rate", !is_small ? 0.0 : name == "iris" ? 0.01 : 0.005);
+    expect_flags_that_count(job, method, !saved.empty());
+    if (rate == 0) rate = recipe_of({.name = model}).learning_rate;
   }
 
   // Divided by commas.
@@ -114,6 +148,7 @@ struct Flags {
   }
 
   std::string name, data, model, settings, method, vote, report, plots, save, saved, onnx, hidden;
+  Recipe recipe;
   int epochs;
   std::int64_t batch_size;
   double rate;
@@ -136,10 +171,6 @@ ModelChoice choice_of(const Flags& flags) {
   return choice;
 }
 
-double rate_of(const Flags& flags, const Recipe& recipe) {
-  return flags.rate > 0 ? flags.rate : recipe.learning_rate;
-}
-
 std::string path_of(const Flags& flags) {
   return data_path(flags.data.empty() ? flags.name : flags.data);
 }
@@ -147,59 +178,69 @@ std::string path_of(const Flags& flags) {
 Model make_model(const Flags& flags, const LabelledData& data) {
   const ModelChoice choice = choice_of(flags);
   Model model(architecture_of(choice, data.types, data.sample));
-  const std::int64_t batches = (data.train_count + flags.batch_size - 1) / flags.batch_size;
-  const Recipe recipe = recipe_of(choice);
-  CompileOptions compile = recipe.compile(rate_of(flags, recipe), batches * flags.epochs);
+  CompileOptions compile = flags.recipe.compile(flags.rate, 1);
+  compile.learning_rate = nullptr;  // options_of() has one for each member
   compile.metrics = {accuracy()};
+  compile.seed = first_seed(flags.options.seed);
   model.compile(std::move(compile));
   return model;
 }
 
 TrainingData examples_of(const Tuple& part) { return {part[0], part[1]}; }
 
-std::string method_settings(const EnsembleOptions& options) {
-  if (options.method == EnsembleMethod::bagging)
+// Of members that were loaded it is not known how they were trained.
+std::string method_settings(const EnsembleOptions& options, bool loaded) {
+  if (options.method == EnsembleMethod::bagging && !loaded)
     return fmt::format("max_samples={}", options.max_samples);
-  if (options.method == EnsembleMethod::stacking)
-    return fmt::format("folds={} passthrough={}", options.folds, options.passthrough);
-  return "";
+  if (options.method != EnsembleMethod::stacking) return "";
+  const std::string folds = loaded ? "" : fmt::format("folds={} ", options.folds);
+  return folds + fmt::format("passthrough={}", options.passthrough);
 }
 
-EnsembleRun run_of(const Flags& flags) {
+EnsembleRun run_of(const Flags& flags, Vote vote) {
   const ModelChoice choice = completed(choice_of(flags));
   return {.data = flags.name,
           .path = std::filesystem::absolute(path_of(flags)).lexically_normal().string(),
           .model = choice.name,
           .settings = to_string(choice.settings),
           .method = flags.method,
-          .method_settings = method_settings(flags.options),
-          .vote = flags.vote,
+          .method_settings = method_settings(flags.options, !flags.saved.empty()),
+          .vote = vote == Vote::hard ? "hard" : "soft",
           .weights = flags.options.weights,
-          .seed = flags.options.seed,
           .loaded = flags.saved,
+          .seed = flags.options.seed,
           .epochs = flags.epochs,
           .batch_size = flags.batch_size,
-          .learning_rate = rate_of(flags, recipe_of(choice))};
+          .learning_rate = flags.rate};
 }
 
 EnsembleReport report_of(const Flags& flags, const Ensemble& trained, EnsembleScore score,
                          double seconds) {
-  EnsembleReport report{run_of(flags), trained.members(), std::move(score), {}, trained.oob_score(),
+  EnsembleReport report{run_of(flags, trained.vote()),
+                        trained.members(),
+                        std::move(score),
+                        {},
+                        trained.oob_score(),
                         seconds};
   for (const History& history : trained.histories())
     report.train_losses.push_back(history.of("loss").back());
   return report;
 }
 
-// Images that each member sees as the recipe of its model wants them.
+// Each member has images and, but for snapshots, a schedule as the recipe of its model wants them.
 EnsembleOptions options_of(const Flags& flags) {
   EnsembleOptions options = flags.options;
-  const ImageAugmentation recipe = recipe_of(choice_of(flags)).augmentation;
-  if (recipe.changes_images())
-    options.training_data = [recipe](const Tuple& examples, std::uint64_t seed) {
-      ImageAugmentation augmentation = recipe;
+  const Recipe& recipe = flags.recipe;
+  if (recipe.augmentation.changes_images())
+    options.training_data = [of_recipe = recipe.augmentation](const Tuple& examples,
+                                                              std::uint64_t seed) {
+      ImageAugmentation augmentation = of_recipe;
       augmentation.seed = seed;
       return augmented_images(examples[0], examples[1], augmentation);
+    };
+  if (has_schedule(recipe) && options.method != EnsembleMethod::snapshot)
+    options.learning_rate = [recipe, rate = flags.rate](std::int64_t steps) {
+      return recipe.compile(rate, steps).learning_rate;
     };
   return options;
 }
@@ -272,12 +313,14 @@ constexpr const char* meanings =
     "What the parameters mean:\n"
     "  --members               how many, 2 or more; of snapshots, the cycles of one training\n"
     "  --method                full_data, bagging, stacking or snapshot\n"
-    "  --vote                  soft or hard; --weights 2,1,1: one for each member's vote\n"
+    "  --vote                  soft or hard, not of stacking; --weights 2,1,1: of each member's vote\n"
     "  --model                 mlp, or of images lenet, resnet20 or fast\n"
     "  --set 'key=value ...'   what is the model's own, such as hidden=64,32 (or --hidden 64,32) of "
     "mlp\n"
-    "  --epochs --batch_size --learning_rate --seed   of each member's training; a rate of 0 is the "
-    "model's own\n"
+    "  --epochs --batch_size --learning_rate   of each member's training, without them as suits the "
+    "model;\n"
+    "                          a rate of 0 is the model's own, whatever the data\n"
+    "  --seed                  of all that is random: weights, the order of the examples, samples\n"
     "  --max_samples           of bagging: the share of the examples that is drawn for a member\n"
     "  --folds --passthrough   of stacking\n"
     "  --data PATH             images in a folder or a table *.csv, instead of the project's own data\n"

@@ -18,8 +18,9 @@ void expect_same_data(const EnsemblePlan& plan, const std::vector<MemberRecord>&
   for (const MemberRecord& record : records)
     if (record.data_hash != plan.data_hash)
       throw Error(Code::failed_precondition,
-                  fmt::format("member {} has learned other examples than this task has: all tasks of an "
-                              "ensemble read the same data",
+                  fmt::format("member {} has learned other examples, or on other frozen layers, than "
+                              "this task has: all tasks of an ensemble read the same data, and make the "
+                              "same models",
                               record.work.member));
 }
 

@@ -100,7 +100,7 @@ class Ensemble {
 };
 
 // Members that are copies of a compiled model, or of several in turn, which may differ in all but the
-// types of input and output. Models are copied without their weights.
+// types of input and output. Models are copied without their weights, but for those of frozen layers.
 Ensemble ensemble(const Model& model, const EnsembleOptions& options = {});
 Ensemble ensemble(std::initializer_list<std::reference_wrapper<const Model>> models,
                   const EnsembleOptions& options = {});

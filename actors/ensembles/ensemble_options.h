@@ -7,6 +7,7 @@
 
 #include "actors/input/dataset.h"
 #include "actors/models/fit/callback.h"
+#include "actors/models/network/compile_options.h"
 
 namespace actorflow {
 
@@ -33,7 +34,7 @@ struct EnsembleOptions {
   EnsembleMethod method = EnsembleMethod::full_data;
   Vote vote = Vote::automatic;    // stacking has a vote of its own
   std::vector<double> weights{};  // of the members' votes; none: all the same
-  std::uint64_t seed = 1;         // of the samples
+  std::uint64_t seed = 1;         // of bagging's samples; CompileOptions has the seed of the models
   // Bagging: how many examples are drawn for each member, as a share of all.
   double max_samples = 1;
   // Stacking. folds: how many parts the examples are divided into, each with about the same share of
@@ -51,7 +52,11 @@ struct EnsembleOptions {
   // Makes the callbacks of a member, such as early_stopping(), before it trains; with stacking for each
   // fold, too. Not for snapshots, which are one training.
   std::function<Callbacks(int member)> callbacks{};
-  // Both functions above are called on the task where a member trains, by several threads at once, and
+  // Makes the schedule of a training of so many steps, in place of that of CompileOptions: a member of
+  // bagging, or one that lacks a fold, may learn fewer examples than there are. Not for snapshots, whose
+  // rate follows their cycles.
+  std::function<LearningRateSchedule(std::int64_t steps)> learning_rate{};
+  // The functions above are called on the task where a member trains, by several threads at once, and
   // again after the loss of a task: what they return may depend on their arguments only.
 };
 

@@ -1,9 +1,11 @@
 #include "actors/ensembles/ensemble_plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/ensembles/plan_checks.h"
@@ -13,10 +15,39 @@
 namespace actorflow {
 namespace {
 
-std::uint64_t hash_of_examples(const Tuple& examples) {
+// What all tasks must have alike.
+std::uint64_t hash_of_data(const EnsemblePlan& plan) {
   std::map<std::string, Tensor> named;
-  for (std::size_t i = 0; i < examples.size(); ++i) named[std::to_string(i)] = examples[i];
+  for (std::size_t i = 0; i < plan.examples.size(); ++i) named[std::to_string(i)] = plan.examples[i];
+  for (std::size_t i = 0; i < plan.networks.size(); ++i)
+    for (const auto& [name, tensor] : plan.networks[i].frozen_weights)
+      named[fmt::format("member {}: {}", i, name)] = tensor;
   return hash_of(named);
+}
+
+bool is_in_layer(const std::string& variable, const std::set<std::string>& layers) {
+  return std::ranges::any_of(
+      layers, [&](const std::string& layer) { return variable.starts_with(layer + "/"); });
+}
+
+// What a model has learned elsewhere, and its copies do not learn.
+std::map<std::string, Tensor> frozen_weights_of(const Model& model) {
+  const std::set<std::string>& frozen = model.architecture().frozen;
+  if (frozen.empty()) return {};
+  try {
+    auto weights = model.weights();
+    std::erase_if(weights, [&](const auto& entry) { return !is_in_layer(entry.first, frozen); });
+    return weights;
+  } catch (const Error& error) {
+    throw Error(error.code(),
+                fmt::format("members of an ensemble take the weights of frozen layers ({}) from their "
+                            "model: {}",
+                            fmt::join(frozen, ", "), error.what()));
+  }
+}
+
+MemberNetwork network_of(const Model& model) {
+  return {model.architecture(), model.compile_options(), frozen_weights_of(model)};
 }
 
 std::int64_t draws_of(const EnsemblePlan& plan) {
@@ -59,10 +90,10 @@ std::vector<MemberNetwork> networks_of(const std::vector<std::reference_wrapper<
                                        EnsembleOptions& options) {
   if (options.members == 0) options.members = models.size() > 1 ? static_cast<int>(models.size()) : 10;
   check_options(options, models.size());
-  std::vector<MemberNetwork> networks;
+  std::vector<MemberNetwork> originals, networks;
+  for (const Model& model : models) originals.push_back(network_of(model));
   for (int member = 0; member < options.members; ++member) {
-    const Model& model = models[static_cast<std::size_t>(member) % models.size()];
-    networks.push_back({model.architecture(), model.compile_options()});
+    networks.push_back(originals[static_cast<std::size_t>(member) % models.size()]);
     networks.back().options.seed += static_cast<std::uint64_t>(member);
     check_network(networks.back(), networks[0], options);
   }
@@ -108,7 +139,7 @@ RowNumbers EnsemblePlan::learned_rows(const MemberWork& work) const {
   // Neighbouring seeds give unrelated samples, since mt19937_64 mixes its seed.
   if (options.method == EnsembleMethod::bagging)
     return bootstrap_sample(rows(), draws_of(*this),
-                            options.seed + static_cast<std::uint64_t>(work.member));
+                            first_seed(options.seed) + static_cast<std::uint64_t>(work.member));
   return left_out(rows(), held_out_rows(work));
 }
 
@@ -145,7 +176,7 @@ EnsemblePlan plan_ensemble(const std::vector<MemberNetwork>& networks, const Ens
     const auto learned = static_cast<std::int64_t>(plan.learned_rows(work).size());
     check_batch(plan.fit.batch_size, learned, static_cast<int>(work.member));
   }
-  plan.data_hash = hash_of_examples(plan.examples);
+  plan.data_hash = hash_of_data(plan);
   return plan;
 }
 

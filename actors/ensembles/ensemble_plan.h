@@ -19,10 +19,12 @@ namespace actorflow {
 struct MemberNetwork {
   Architecture architecture;
   CompileOptions options;
+  std::map<std::string, Tensor> frozen_weights{};  // with which each training begins
 };
 
 // The networks of the members by number, each with the seed of its own. Throws invalid_argument for
-// options that no data could make right, and failed_precondition for a model that was not compiled.
+// options that no data could make right, and failed_precondition for a model that was not compiled, or
+// has frozen layers without weights.
 std::vector<MemberNetwork> networks_of(const std::vector<std::reference_wrapper<const Model>>& models,
                                        EnsembleOptions& options);
 // The vote of the options or, where they leave it open, the one that fits the loss of the first network.
@@ -37,7 +39,7 @@ struct EnsemblePlan {
   std::vector<std::int64_t> labels{};  // numbers of classes; none for means
   std::int64_t classes = 0;
   std::vector<int> folds{};  // stacking: of each example
-  std::uint64_t data_hash = 0;
+  std::uint64_t data_hash = 0;  // of the examples, and of the weights of frozen layers
   std::shared_ptr<const std::atomic<bool>> stopped{};  // of the job: members end early then
 
   std::int64_t rows() const { return examples[0].shape()[0]; }

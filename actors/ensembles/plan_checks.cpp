@@ -63,6 +63,9 @@ void check_options(const EnsembleOptions& options, std::size_t models) {
   if (options.method == EnsembleMethod::snapshot && options.callbacks)
     throw invalid_argument(
         "snapshots are of one training that goes its whole way: leave out the callbacks");
+  if (options.method == EnsembleMethod::snapshot && options.learning_rate)
+    throw invalid_argument(
+        "snapshots set the learning rate themselves: leave out EnsembleOptions::learning_rate");
   check_weights(options);
   if (!(options.max_samples > 0 && options.max_samples <= 1))
     throw invalid_argument(
@@ -86,7 +89,8 @@ void check_network(const MemberNetwork& network, const MemberNetwork& first,
         "members of an ensemble learn the same examples, but their models' inputs are {} and {}",
         first.architecture.inputs.size(), inputs.size()));
   if (options.method == EnsembleMethod::snapshot && network.options.learning_rate)
-    throw invalid_argument("snapshots set the learning rate themselves: leave out its schedule");
+    throw invalid_argument(
+        "snapshots set the learning rate themselves: leave out CompileOptions::learning_rate");
 }
 
 void check_fit_options(const FitOptions& fit, const EnsembleOptions& options) {
@@ -103,6 +107,11 @@ void check_fit_options(const FitOptions& fit, const EnsembleOptions& options) {
       (fit.epochs < options.members || fit.epochs % options.members != 0))
     throw invalid_argument(fmt::format("snapshots: expected epochs for {} equal cycles, got {}",
                                        options.members, fit.epochs));
+  if (options.method == EnsembleMethod::snapshot && fit.initial_epoch != 0)
+    throw invalid_argument(
+        fmt::format("snapshots are of all cycles, from the first one on, but initial_epoch is {}: leave "
+                    "it out",
+                    fit.initial_epoch));
 }
 
 void check_examples(const EnsemblePlan& plan) {

@@ -18,6 +18,9 @@ std::vector<std::int64_t> as_int64(const Tensor& labels) {
 
 }  // namespace
 
+// Multiples of 2^64 divided by the golden ratio keep apart (Knuth, volume 3, section 6.4).
+std::uint64_t first_seed(std::uint64_t seed) { return 1 + (seed - 1) * 0x9e3779b97f4a7c15; }
+
 // The upper half of a product with 64 random bits: unlike std::uniform_int_distribution the same in
 // every standard library.
 RowNumbers bootstrap_sample(std::int64_t rows, std::int64_t draws, std::uint64_t seed) {

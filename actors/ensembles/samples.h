@@ -10,6 +10,10 @@ namespace actorflow {
 
 using RowNumbers = std::vector<std::int64_t>;
 
+// The seed of an ensemble's first member; others add their number to it. Ensembles of other seeds, such
+// as 1, 2 and 3, begin far from each other, so that no member of one is a member of another.
+std::uint64_t first_seed(std::uint64_t seed);
+
 // `draws` of the rows, drawn with replacement. REQUIRES: rows > 0.
 RowNumbers bootstrap_sample(std::int64_t rows, std::int64_t draws, std::uint64_t seed);
 // The rows that are not in the sample, in their order.

@@ -1,12 +1,15 @@
 #include "actors/ensembles/train_member.h"
 
+#include <algorithm>
 #include <cmath>
 #include <future>
 #include <memory>
 #include <numbers>
 
 #include "actors/models/fit/callbacks.h"
+#include "actors/models/fit/fit_data.h"
 #include "actors/runtime/threaded_runtime.h"
+#include "actors/task/server.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -21,10 +24,26 @@ auto on_own_thread(Function function) {
   return std::async(std::launch::async, std::move(function)).get();
 }
 
-Model make_model(const MemberNetwork& network) {
-  const RuntimeOptions one_thread{.num_threads = 1, .extensions = network.options.extensions};
-  Model model(network.architecture, std::make_shared<ThreadedRuntime>(one_thread));
+std::shared_ptr<Runtime> one_thread(const MemberNetwork& network) {
+  return std::make_shared<ThreadedRuntime>(
+      RuntimeOptions{.num_threads = 1, .extensions = network.options.extensions});
+}
+
+Model make_model(const MemberNetwork& network, std::shared_ptr<Runtime> runtime) {
+  Model model(network.architecture, std::move(runtime));
   model.compile(network.options);
+  return model;
+}
+
+// The same, about to learn from the plan's examples.
+Model make_learner(const EnsemblePlan& plan, const MemberNetwork& network,
+                   std::shared_ptr<Runtime> runtime) {
+  Model model = make_model(network, std::move(runtime));
+  if (network.frozen_weights.empty()) return model;
+  model.build(row_types(plan.x()));
+  auto weights = model.weights();
+  for (const auto& [name, tensor] : network.frozen_weights) weights[name] = tensor;
+  model.set_weights(weights);
   return model;
 }
 
@@ -34,17 +53,24 @@ std::vector<StoredTensor> stored_weights(Model& model) {
   return stored;
 }
 
-TrainingData data_of(const EnsemblePlan& plan, const Model& model, const Tuple& examples) {
-  if (plan.options.training_data)
-    return plan.options.training_data(examples, model.compile_options().seed);
+TrainingData data_of(const EnsemblePlan& plan, const MemberNetwork& network, const Tuple& examples) {
+  if (plan.options.training_data) return plan.options.training_data(examples, network.options.seed);
   const Tuple x = inputs_of(examples, plan.inputs());
   return {x, {examples.begin() + std::ssize(x), examples.end()}};
 }
 
+// The schedule of these data's steps: other members, and folds, may make fewer.
+LearningRateSchedule schedule_of(const EnsemblePlan& plan, const TrainingData& data,
+                                 const std::shared_ptr<Runtime>& runtime) {
+  const std::int64_t epochs = plan.fit.epochs - plan.fit.initial_epoch;
+  const std::int64_t steps = epochs * steps_of_epoch(Server::local(runtime), data, plan.fit);
+  return plan.options.learning_rate(std::max<std::int64_t>(1, steps));
+}
+
 // Trains the model. Throws if the training was ended early: such a model is no member.
-History fit(Model& model, const EnsemblePlan& plan, FitOptions options, const Tuple& examples) {
+History fit(Model& model, const EnsemblePlan& plan, FitOptions options, const TrainingData& data) {
   if (!options.interrupted) options.interrupted = plan.stopped.get();
-  History history = model.fit(data_of(plan, model, examples), options);
+  History history = model.fit(data, options);
   if (options.interrupted && *options.interrupted)
     throw Error(Code::cancelled, "the training of a member was interrupted");
   return history;
@@ -58,15 +84,18 @@ MemberRecord record_of(const EnsemblePlan& plan, const MemberWork& work) {
 }
 
 std::vector<MemberRecord> train_one(const EnsemblePlan& plan, const MemberWork& work) {
-  Model model = make_model(plan.networks[static_cast<std::size_t>(work.member)]);
+  MemberNetwork network = plan.networks[static_cast<std::size_t>(work.member)];
+  const auto runtime = one_thread(network);
   MemberRecord record = record_of(plan, work);
   record.held_out = plan.held_out_rows(work);
   const bool learns_all = plan.options.method != EnsembleMethod::bagging && record.held_out.empty();
+  const TrainingData data = data_of(
+      plan, network, learns_all ? plan.examples : rows_at(plan.examples, plan.learned_rows(work)));
+  if (plan.options.learning_rate) network.options.learning_rate = schedule_of(plan, data, runtime);
+  Model model = make_learner(plan, network, runtime);
   FitOptions options = plan.fit;
   if (plan.options.callbacks) options.callbacks = plan.options.callbacks(static_cast<int>(work.member));
-  const History history =
-      fit(model, plan, options,
-          learns_all ? plan.examples : rows_at(plan.examples, plan.learned_rows(work)));
+  const History history = fit(model, plan, options, data);
   for (const Logs& logs : history.logs) record.epochs.push_back(stored_logs(logs));
   if (work.fold < 0) record.weights = stored_weights(model);
   if (!record.held_out.empty())
@@ -79,12 +108,10 @@ std::vector<MemberRecord> train_one(const EnsemblePlan& plan, const MemberWork& 
 // model at the end of each.
 class Snapshots {
  public:
-  explicit Snapshots(const EnsemblePlan& plan)
-      : plan_(plan), epochs_(plan.fit.epochs / plan.options.members) {
-    const std::int64_t batches = (plan.rows() + plan.fit.batch_size - 1) / plan.fit.batch_size;
-    const std::int64_t steps = plan.fit.steps_per_epoch > 0 ? plan.fit.steps_per_epoch : batches;
-    cycle_ = steps * epochs_;
-  }
+  Snapshots(const EnsemblePlan& plan, std::int64_t steps_per_epoch)
+      : plan_(plan),
+        epochs_(plan.fit.epochs / plan.options.members),
+        cycle_(steps_per_epoch * epochs_) {}
 
   CallbackRef callback() {
     return actorflow::callback(
@@ -112,19 +139,23 @@ class Snapshots {
   }
 
   const EnsemblePlan& plan_;
-  const int epochs_;
-  std::int64_t cycle_ = 0, step_ = 0;
+  const int epochs_;          // of a cycle
+  const std::int64_t cycle_;  // in steps
+  std::int64_t step_ = 0;
   double rate_ = 0;
   std::vector<std::vector<StoredLog>> logs_;
   std::vector<MemberRecord> records_;
 };
 
 std::vector<MemberRecord> train_snapshots(const EnsemblePlan& plan) {
-  Model model = make_model(plan.networks[0]);
-  Snapshots snapshots(plan);
+  const MemberNetwork& network = plan.networks[0];
+  const auto runtime = one_thread(network);
+  const TrainingData data = data_of(plan, network, plan.examples);
+  Snapshots snapshots(plan, steps_of_epoch(Server::local(runtime), data, plan.fit));
+  Model model = make_learner(plan, network, runtime);
   FitOptions options = plan.fit;
   options.callbacks = {snapshots.callback()};
-  fit(model, plan, options, plan.examples);
+  fit(model, plan, options, data);
   return snapshots.take();
 }
 
@@ -140,7 +171,7 @@ std::vector<MemberRecord> train_member(const EnsemblePlan& plan, const MemberWor
 Tensor predict_by(const MemberNetwork& network, const std::map<std::string, Tensor>& weights,
                   const Tuple& x) {
   return on_own_thread([&] {
-    Model model = make_model(network);
+    Model model = make_model(network, one_thread(network));
     model.build(row_types(x));
     model.set_weights(weights);
     return model.predict(x, rows_at_a_time)[0];

@@ -106,7 +106,7 @@ std::int64_t Model::count_parameters() {
   return count;
 }
 
-std::map<std::string, Tensor> Model::weights() { return engine_->weights(); }
+std::map<std::string, Tensor> Model::weights() const { return engine_->weights(); }
 
 void Model::set_weights(const std::map<std::string, Tensor>& weights) { engine_->set_weights(weights); }
 

@@ -132,7 +132,7 @@ class Model {
   std::int64_t count_parameters();
 
   // The variables by name, averages that are not trained included.
-  std::map<std::string, Tensor> weights();
+  std::map<std::string, Tensor> weights() const;
   // Throws invalid_argument, with all differences, unless these are all of the model's variables.
   void set_weights(const std::map<std::string, Tensor>& weights);
   // One of the outermost layers. Throws not_found, with the names that there are.

@@ -35,7 +35,8 @@ void add_training(Table& table) {
       .value(
           "data,data_dir", &TrainFlags::data,
           "Folder with files as MNIST or CIFAR-10 (binary version) has, plain or .gz, or a table *.csv "
-          "whose last column is the class; mnist (the default), digits and iris are the project's own");
+          "whose last column is the class; mnist (the default), digits and iris are the project's own, "
+          "./digits is yours");
 }
 
 void add_arithmetic(Table& table) {

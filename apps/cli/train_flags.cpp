@@ -126,7 +126,8 @@ AllReduce TrainFlags::all_reduce() const {
 
 std::vector<std::string> TrainFlags::arguments() const {
   TrainFlags said = *this;
-  said.sync = wants_sync();  // trainer may have another default
+  said.sync = wants_sync();  // trainer may have other defaults
+  if (!train_steps && !epochs) said.epochs = default_epochs;
   return train_flag_table().arguments(said);
 }
 
@@ -138,6 +139,7 @@ Strategy TrainFlags::strategy() const {
 }
 
 TrainOptions TrainFlags::options() const {
+  if (epochs && train_steps) contradict("--epochs", "--train-steps");
   TrainOptions options;
   options.model = choice();
   check_usage([&] {
@@ -196,6 +198,7 @@ void TrainFlags::follow_recipe(TrainOptions& options, const LabelledData& loaded
   };
   options.train_steps = train_steps                ? *train_steps
                         : epochs                   ? of_epochs(*epochs)
+                        : default_epochs           ? of_epochs(*default_epochs)
                         : recipe.steps.has_value() ? *recipe.steps
                                                    : of_epochs(recipe.epochs);
   const CompileOptions compile =

@@ -28,6 +28,8 @@ struct TrainFlags {
   std::string device{};
   std::string not_finite = "fail";
 
+  // Not a flag: passes over the data without --epochs and --train-steps; none: the model's own.
+  std::optional<double> default_epochs = std::nullopt;
   // Not a flag: whether training is synchronous where neither of the next two says so.
   bool sync_by_default = false;
   std::string distribution{};  // "": as the cluster is

@@ -103,13 +103,13 @@ void add_train_command(CLI::App& app, Command& chosen) {
   });
   add_data(*train, chosen, "mnist", "A classifier of handwritten digits", {.sync_by_default = true});
   add_data(*train, chosen, "digits", "The same of 8x8 pixels: a second of training",
-           {.epochs = 20, .data = "digits", .sync_by_default = true});
+           {.data = "digits", .default_epochs = 20, .sync_by_default = true});
   add_data(*train, chosen, "cifar10", "A classifier of CIFAR-10's images, whose folder --data names",
            {.model = "fast", .data = "cifar10", .sync_by_default = true}, true);
   add_data(*train, chosen, "shakespeare", "A model that foretells the next character of a text",
            {.model = "transformer", .data = "shakespeare", .sync_by_default = true}, true);
   add_data(*train, chosen, "iris", "A classifier of flowers by four measures, or of another table",
-           {.batch_size = 16, .epochs = 100, .data = "iris", .sync_by_default = true});
+           {.batch_size = 16, .data = "iris", .default_epochs = 100, .sync_by_default = true});
 }
 
 }  // namespace actorflow

@@ -45,12 +45,12 @@ JsonMembers json_of_run(const EnsembleRun& run) {
                    {"method", run.method},
                    {"method_settings", run.method_settings},
                    {"vote", run.vote},
-                   {"weights", run.weights},
-                   {"seed", run.seed}};
+                   {"weights", run.weights}};
   if (!run.loaded.empty()) {
     json.emplace_back("loaded", run.loaded);
     return json;
   }
+  json.emplace_back("seed", run.seed);
   json.emplace_back("epochs", run.epochs);
   json.emplace_back("batch_size", run.batch_size);
   json.emplace_back("learning_rate", run.learning_rate);

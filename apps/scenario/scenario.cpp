@@ -162,6 +162,7 @@ Scenario Scenario::on_real_processes() const {
   if (flags_.real_train_steps == 0) return *this;
   ScenarioFlags flags = flags_;
   flags.train.train_steps = flags.real_train_steps;
+  flags.train.epochs.reset();
   return {name_, flags};
 }
 

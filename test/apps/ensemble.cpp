@@ -170,6 +170,7 @@ BOOST_AUTO_TEST_CASE(saved_members_answer_as_they_did_when_they_were_trained) {
   const Json trained = scores_of(with(three, {"--save", folder.file("saved")}));
   const Command load = with(three, {"--load", folder.file("saved"), "--plots", folder.file("plots")});
   BOOST_TEST(scores_of(load) == trained);
+  BOOST_TEST(!Json::parse(read_file(folder.file("report.json"))).contains("seed"));
   BOOST_TEST(!std::filesystem::exists(folder.file("plots/loss.svg")));
 
   std::filesystem::remove_all(folder.file("saved/member-1"));
@@ -193,6 +194,38 @@ BOOST_AUTO_TEST_CASE(images_of_the_binary_version_are_learned_as_their_recipe_wa
   BOOST_TEST(report["member_scores"].size() == 2u);
   const Json losses = report["member_train_losses"];
   BOOST_TEST(losses[0].get<double>() != losses[1].get<double>());
+}
+
+BOOST_AUTO_TEST_CASE(another_seed_makes_other_members) {
+  for (const char* method : {"full_data", "bagging", "stacking", "snapshot"}) {
+    const auto losses = [method](const char* seed) {
+      return report_of({"iris", "--members", "2", "--epochs", "2", "--method", method, "--seed",
+                        seed})["member_train_losses"];
+    };
+    const Json first = losses("1"), second = losses("2");
+    BOOST_TEST(losses("1") == first);
+    for (const Json& loss : first)
+      for (const Json& other : second) BOOST_TEST(loss != other, method);
+  }
+}
+
+// Snapshots set the rate themselves, and round the passes up to whole cycles.
+BOOST_AUTO_TEST_CASE(rate_batch_and_passes_are_those_of_the_model_s_recipe) {
+  const Folder folder;
+  write_file(folder.file("data_batch_1.bin"), images_as_cifar10(32));
+  write_file(folder.file("test_batch.bin"), images_as_cifar10(20));
+  const Command fast{"cifar10", "--data",           folder.path(), "--model", "fast",
+                     "--set",   "channels=8,16,16", "--members",   "2"};
+  Process refused(with({"ensemble"}, fast));
+  BOOST_TEST(refused.wait() != 0);
+  BOOST_TEST(refused.output().find("a batch of 512 is larger") != std::string::npos, refused.output());
+  const Json report = report_of(with(fast, {"--batch_size", "16", "--method", "snapshot"}));
+  BOOST_TEST(report["epochs"] == 18);
+  BOOST_TEST(report["learning_rate"] == 0.75);
+  BOOST_TEST(report["member_scores"].size() == 2u);
+  const Json flowers = report_of({"iris", "--method", "snapshot", "--members", "3"});
+  BOOST_TEST(flowers["epochs"] == 42);
+  BOOST_TEST(flowers["batch_size"] == 12);
 }
 
 BOOST_AUTO_TEST_CASE(a_member_with_all_the_weight_answers_alone) {
@@ -238,6 +271,7 @@ BOOST_AUTO_TEST_CASE(iris_by_stacking) {
     const Json report =
         report_of({"iris", "--members", "2", "--method", "stacking", "--passthrough", passthrough});
     BOOST_TEST(report["ensemble"].get<double>() > 0.8);
+    BOOST_TEST(report["vote"] == "soft");
   }
 }
 
@@ -300,6 +334,16 @@ BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
   expect({"digits", "--set", "hidden"}, "expected key=value, got 'hidden'");
   expect({"digits", "--set", "depth=3"}, "the model mlp has no setting 'depth'; it has hidden=");
   expect({"digits", "--learning_rate", "-1"}, "--learning_rate: expected a number above 0, or 0");
+  expect({"digits", "--method", "stacking", "--vote", "hard"}, "--vote is not for --method stacking");
+  expect({"digits", "--folds", "3"}, "--folds is for --method stacking, but the method is full_data");
+  expect({"digits", "--method", "bagging", "--passthrough", "true"},
+         "--passthrough is for --method stack");
+  expect({"digits", "--method", "stacking", "--max_samples", "0.5"},
+         "--max_samples is for --method bagg");
+  expect({"digits", "--damaged", "left_out"}, "--damaged is for members that --load takes");
+  for (const char* flag : {"epochs", "batch_size", "learning_rate", "seed"})
+    expect({"digits", "--load", "saved", "--"s + flag, "3"},
+           "--"s + flag + " is for training, but --load takes members");
   const Folder folder;
   expect({"digits", "--load", folder.path()}, "expected what an ensemble has saved");
   write_file(folder.file("taken"), "");

@@ -108,8 +108,17 @@ BOOST_AUTO_TEST_CASE(flags_that_contradict_each_other_are_both_named) {
     expect_contradiction(parse({"--async", "--replicas_to_aggregate=2"}, by_default),
                          {"--async", "--replicas_to_aggregate"});
   }
+  expect_contradiction(parse({"--epochs=2", "--train-steps=5"}), {"--epochs", "--train-steps"});
   expect_contradiction(parse({"--staleness_bound=1"}, true), {"--async", "--staleness_bound"});
   expect_contradiction(parse({"--replicas_to_aggregate=2"}), {"--sync", "--replicas_to_aggregate"});
+}
+
+BOOST_AUTO_TEST_CASE(passes_that_a_program_has_by_default_give_way_to_steps) {
+  BOOST_TEST(TrainFlags{.default_epochs = 20}.arguments() == Arguments{"--epochs=20"},
+             boost::test_tools::per_element());
+  const TrainFlags steps{.train_steps = 5, .default_epochs = 20};
+  BOOST_TEST(steps.arguments() == Arguments{"--train-steps=5"}, boost::test_tools::per_element());
+  BOOST_CHECK_NO_THROW(steps.options());
 }
 
 // Its own default is another.

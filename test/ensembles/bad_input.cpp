@@ -46,6 +46,22 @@ BOOST_AUTO_TEST_CASE(options_are_checked_at_once) {
   expect_error(error_of([] { ensemble(sequential({dense(2)}), {}); }), "has not been compiled");
 }
 
+BOOST_AUTO_TEST_CASE(frozen_layers_without_weights_are_named) {
+  Model model = small_model(3);
+  model.get_layer("dense").set_trainable(false);
+  const std::string error = error_of([&] { ensemble(model); });
+  expect_error(error, "the weights of frozen layers (dense) from their model: the model's inputs are");
+}
+
+BOOST_AUTO_TEST_CASE(frozen_layers_of_other_inputs_are_refused) {
+  const auto [x, y] = three_clouds(30, 1);
+  Model model = small_model(3);
+  model.build({{DType::float32, {3}}});
+  model.get_layer("dense").set_trainable(false);
+  Ensemble members = ensemble(model, {.members = 2});
+  expect_error(error_of([&, &x = x, &y = y] { members.fit({x, y}, quiet(1)); }), "dense/weights");
+}
+
 BOOST_AUTO_TEST_CASE(members_answer_alike) {
   const Model three = small_model(3), four = small_model(4);
   Ensemble members = ensemble({three, four});
@@ -116,6 +132,10 @@ BOOST_AUTO_TEST_CASE(data_are_checked_before_any_member_trains) {
   expect_error(refused_fit({.members = 2}, {ten.x, ten.x}, quiet(1, 4)), "numbers of classes");
   expect_error(refused_fit({.members = 4, .method = EnsembleMethod::snapshot}, ten, quiet(6, 4)),
                "expected epochs for 4 equal cycles, got 6");
+  FitOptions late = quiet(4, 4);
+  late.initial_epoch = 2;
+  expect_error(refused_fit({.members = 2, .method = EnsembleMethod::snapshot}, ten, late),
+               "initial_epoch is 2: leave it out");
 }
 
 BOOST_AUTO_TEST_CASE(what_members_would_share_is_refused) {
@@ -131,6 +151,10 @@ BOOST_AUTO_TEST_CASE(what_members_would_share_is_refused) {
                         .method = EnsembleMethod::snapshot,
                         .callbacks = [](int) { return Callbacks{terminate_on_nan()}; }}),
                "leave out the callbacks");
+  expect_error(refused({.members = 2,
+                        .method = EnsembleMethod::snapshot,
+                        .learning_rate = [](std::int64_t) { return LearningRateSchedule{}; }}),
+               "leave out EnsembleOptions::learning_rate");
 }
 
 BOOST_AUTO_TEST_CASE(classes_are_no_numbers) {

@@ -2,12 +2,16 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <mutex>
+#include <set>
 
 #include "actors/ensembles/ensemble.h"
+#include "actors/ensembles/ensemble_plan.h"
 #include "actors/input/rows.h"
 #include "actors/jobs/job.h"
 #include "actors/models/fit/callbacks.h"
 #include "dataflow/values/error.h"
+#include "kernels/ops/learning_rate.h"
 #include "test/ensembles/support/flowers.h"
 
 using namespace actorflow;
@@ -86,6 +90,20 @@ BOOST_AUTO_TEST_CASE(a_member_is_the_model_with_its_seed_trained_alone) {
       BOOST_TEST(std::abs(tensor.values<float>()[i] - expected.at(name).values<float>()[i]) < 1e-5);
 }
 
+BOOST_AUTO_TEST_CASE(ensembles_of_neighbouring_seeds_share_no_sample) {
+  constexpr int members = 8;
+  std::set<RowNumbers> samples;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const EnsemblePlan plan{
+        .networks = {},
+        .options = {.members = members, .method = EnsembleMethod::bagging, .seed = seed},
+        .fit = {},
+        .examples = {Tensor::zeros(DType::float32, {30, 1})}};
+    for (const MemberWork& work : plan.work()) samples.insert(plan.learned_rows(work));
+  }
+  BOOST_TEST(samples.size() == 3u * members);
+}
+
 BOOST_AUTO_TEST_CASE(each_member_has_callbacks_of_its_own) {
   const auto [x, y] = three_clouds(60, 1);
   const Model model = small_model(3);
@@ -121,6 +139,50 @@ BOOST_AUTO_TEST_CASE(a_member_learns_from_what_is_made_of_its_own_examples) {
   for (const auto& [name, tensor] : of_half.weights(1))
     for (std::int64_t i = 0; i < tensor.elements(); ++i)
       BOOST_TEST(std::abs(tensor.values<float>()[i] - expected.at(name).values<float>()[i]) < 1e-5);
+}
+
+// The steps of which schedules are made for the members, and their folds, of 60 examples in two epochs.
+std::multiset<std::int64_t> steps_of_schedules(EnsembleOptions options) {
+  std::mutex mutex;
+  std::multiset<std::int64_t> all;
+  options.learning_rate = [&](std::int64_t steps) -> LearningRateSchedule {
+    const std::lock_guard lock(mutex);
+    all.insert(steps);
+    return [](Output step) { return exponential_decay(0.02, step, 10, 0.5); };
+  };
+  const Labelled data = three_clouds(60, 1);
+  const Model model = small_model(3);
+  Ensemble members = ensemble(model, options);
+  members.fit({data.x, data.y}, quiet(2, 10));
+  return all;
+}
+
+BOOST_AUTO_TEST_CASE(a_schedule_is_of_the_steps_that_a_member_makes) {
+  using Steps = std::multiset<std::int64_t>;
+  BOOST_TEST((steps_of_schedules({.members = 2}) == Steps{12, 12}));
+  BOOST_TEST(
+      (steps_of_schedules({.members = 2, .method = EnsembleMethod::bagging, .max_samples = 0.5}) ==
+       Steps{6, 6}));
+  BOOST_TEST((steps_of_schedules({.members = 2, .method = EnsembleMethod::stacking, .folds = 4}) ==
+              Steps{10, 10, 10, 10, 10, 10, 10, 10, 12, 12}));
+}
+
+BOOST_AUTO_TEST_CASE(a_schedule_of_the_ensemble_takes_the_place_of_the_model_s) {
+  const auto [x, y] = three_clouds(60, 1);
+  const auto of_steps = [](std::int64_t steps) -> LearningRateSchedule {
+    return [steps](Output step) { return exponential_decay(0.1, step, steps, 0.5); };
+  };
+  const Model model = small_model(3);
+  Model scheduled(model.architecture());
+  CompileOptions with_schedule = model.compile_options();
+  with_schedule.learning_rate = of_steps(12);
+  scheduled.compile(with_schedule);
+  Ensemble own = ensemble(model, {.members = 2, .learning_rate = of_steps});
+  Ensemble expected = ensemble(scheduled, {.members = 2});
+  Ensemble constant = ensemble(model, {.members = 2});
+  for (Ensemble* members : {&own, &expected, &constant}) members->fit({x, y}, quiet(2, 10));
+  BOOST_TEST(same_weights(own, expected));
+  BOOST_TEST(!same_weights(own, constant));
 }
 
 BOOST_AUTO_TEST_CASE(threads_and_runs_change_no_bit) {
@@ -197,6 +259,48 @@ BOOST_AUTO_TEST_CASE(snapshots_are_of_the_ends_of_cycles) {
   BOOST_TEST(score.ensemble > 0.75);
   BOOST_TEST(five.histories()[0].logs.size() == 5u);  // epochs of a cycle
   BOOST_TEST(!same(five.weights(3), five.weights(4)));
+}
+
+// Of 60 examples the first 30, as a part and alone.
+BOOST_AUTO_TEST_CASE(cycles_of_snapshots_have_the_steps_that_training_makes) {
+  const Labelled all = three_clouds(60, 1), half = three_clouds(30, 1);
+  const Model model = small_model(3);
+  const EnsembleOptions snapshots{.members = 2, .method = EnsembleMethod::snapshot};
+  FitOptions fit = quiet(4, 10);
+  fit.shuffle = false;
+  Ensemble expected = ensemble(model, snapshots);
+  expected.fit({half.x, half.y}, fit);
+
+  EnsembleOptions of_half = snapshots;
+  of_half.training_data = [](const Tuple& examples, std::uint64_t) {
+    return Dataset::tensors(examples).take(rows_of(examples) / 2);
+  };
+  Ensemble made = ensemble(model, of_half);
+  made.fit({all.x, all.y}, fit);
+  BOOST_TEST(same_weights(made, expected));
+
+  fit.validation_split = 0.5;
+  Ensemble without_the_rest = ensemble(model, snapshots);
+  without_the_rest.fit({all.x, all.y}, fit);
+  BOOST_TEST(same_weights(without_the_rest, expected));
+}
+
+BOOST_AUTO_TEST_CASE(members_learn_on_the_frozen_layers_of_their_model) {
+  const auto [x, y] = three_clouds(60, 1);
+  Model model = small_model(3);
+  model.fit({x, y}, quiet(2));
+  const Weights trained = model.weights();
+  model.get_layer("dense").set_trainable(false);
+  for (const EnsembleMethod method : {EnsembleMethod::full_data, EnsembleMethod::bagging,
+                                      EnsembleMethod::stacking, EnsembleMethod::snapshot}) {
+    Ensemble two = ensemble(model, {.members = 2, .method = method});
+    two.fit({x, y}, quiet(2));
+    for (const int member : two.members()) {
+      for (const char* name : {"dense/weights", "dense/biases"})
+        BOOST_TEST(identical(two.weights(member).at(name), trained.at(name)), name);
+      BOOST_TEST(!identical(two.weights(member).at("dense_1/weights"), trained.at("dense_1/weights")));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(numbers_are_joined_by_their_mean) {

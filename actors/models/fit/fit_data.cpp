@@ -113,4 +113,10 @@ FitData::FitData(const Server& server, const TrainingData& data, const FitOption
   validation.emplace(server, tested, tests);
 }
 
+std::int64_t steps_of_epoch(const Server& server, const TrainingData& data, const FitOptions& options) {
+  check_options(options, data);
+  constexpr std::uint64_t any_seed = 1;  // it says the order alone
+  return FitData(server, data, options, batches_of(options, any_seed)).training.count_steps();
+}
+
 }  // namespace actorflow

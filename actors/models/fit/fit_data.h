@@ -20,6 +20,10 @@ void expect_divisible(std::int64_t batch_size, std::int64_t replicas, std::int64
 // The batches of training, as the options want them.
 BatchesOptions batches_of(const FitOptions& options, std::uint64_t seed);
 
+// The steps of an epoch in this process; reads a dataset to its end where steps_per_epoch does not say
+// it. Throws as check_options().
+std::int64_t steps_of_epoch(const Server& server, const TrainingData& data, const FitOptions& options);
+
 // FitContext::measured().
 std::vector<std::string> names_measured(const FitOptions& options, const std::vector<Metric>& metrics);
 

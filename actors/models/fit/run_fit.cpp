@@ -41,13 +41,12 @@ struct FitEnd {
 
 // The same with the step at which training is complete, if the data tell it: a task that comes back when
 // the chief has ended learns from its mark that nobody will call it.
-ReplicaOptions with_last_step(ReplicaOptions replica, Server& server, const ModelEngine& engine,
-                              const TrainingData& data, const FitOptions& options) {
+ReplicaOptions with_last_step(ReplicaOptions replica, const Server& server, const TrainingData& data,
+                              const FitOptions& options) {
   const bool has_mark = !replica.checkpoint_folder.empty() && replica.train_steps == 0;
   if (!has_mark || options.auto_shard_policy == AutoShardPolicy::off || data.size().value_or(0) == 0)
     return replica;
-  FitData divided(server, data, options, batches_of(options, engine.compiled().seed));
-  replica.train_steps = options.epochs * divided.training.count_steps();
+  replica.train_steps = options.epochs * steps_of_epoch(server, data, options);
   return replica;
 }
 
@@ -55,7 +54,7 @@ FitEnd fit_on(Server& server, Model& model, ModelEngine& engine, const TrainingD
               const FitOptions& options, const ReplicaOptions& replica,
               const PipelineOptions* pipeline = nullptr) {
   if (replica_config(server, replica).replica < 0) {
-    serve_parameters(server, with_last_step(replica, server, engine, data, options));
+    serve_parameters(server, with_last_step(replica, server, data, options));
     return {};
   }
   std::optional<ClusterFit> fit;
