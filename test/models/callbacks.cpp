@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "actors/events/event_reader.h"
 #include "actors/models/model.h"
@@ -50,6 +51,26 @@ BOOST_AUTO_TEST_CASE(a_value_that_is_not_measured_stops_nothing) {
   Model model = step_counter();
   BOOST_TEST(model.fit(examples(), with({early_stopping({.monitor = "nothing"})}, 3)).epochs.size() ==
              3U);
+}
+
+// The epoch that was to begin counts for nothing, and fit() ends as it does after any other.
+BOOST_AUTO_TEST_CASE(training_may_be_stopped_where_an_epoch_begins) {
+  for (const Distribution& strategy : {Distribution(OneDevice{}), Distribution(Mirrored{2})}) {
+    int ends = 0;
+    const auto stop_before_the_third = callback({.on_epoch_begin =
+                                                     [](FitContext& training, int epoch) {
+                                                       if (epoch == 3) training.stop();
+                                                     },
+                                                 .on_train_end = [&](FitContext&) { ++ends; }});
+    FitOptions options = with({stop_before_the_third}, 5);
+    options.batch_size = 2;
+    options.strategy = strategy;
+    Model model = step_counter();
+    const History history = model.fit(examples(2), options);
+    BOOST_TEST(history.epochs == (std::vector<int>{1, 2}), boost::test_tools::per_element());
+    BOOST_TEST(ends == 1);
+    BOOST_TEST(weight_of(model) == -2.F);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_path_is_refused) {
