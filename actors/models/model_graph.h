@@ -51,7 +51,8 @@ struct StepNodes {
 class ModelGraph {
  public:
   // `inputs` are the types of one example. Without options the model can only predict. `learning_rate`
-  // replaces the optimizer's at first. Without stages the network is one, in any place.
+  // replaces the optimizer's at first; throws what expect_one_rate() throws. Without stages the network
+  // is one, in any place.
   ModelGraph(Graph& graph, const Architecture& architecture, std::vector<TensorType> inputs,
              const CompileOptions* options, std::optional<double> learning_rate = {},
              std::vector<ModelStage> stages = {});
@@ -81,6 +82,11 @@ class ModelGraph {
   // The learning rate of the next step, by the schedule or the variable. Empty if the optimizer has
   // different rates for different variables.
   Output rate;
+  double optimizer_rate = 0;  // that of the optimizer; 0 for different ones
+  // False if the optimizer has different rates: then `learning_rate` changes nothing.
+  bool has_one_rate() const { return differing_rates_.empty(); }
+  // Throws failed_precondition, with two variables and their rates, unless has_one_rate().
+  void expect_one_rate() const;
   // For replicas that train together: float64 [2, k], sums over odd and over even epochs. Of the k
   // columns the first is the number of examples; the others are the loss and each metric, weighted by
   // examples.
@@ -125,12 +131,11 @@ class ModelGraph {
   void exchange(StepNodes& step, const CompileOptions& options, const Replication& replication);
   void add_epoch_sums(StepNodes& step, const CompileOptions& options);
 
-  std::optional<double> common_rate(const CompileOptions& options) const;
-
   const Architecture& architecture_;
   std::vector<ModelStage> stages_;
   std::vector<std::size_t> variables_until_;  // the number of them at the end of each stage
   std::uint64_t seed_;
+  std::string differing_rates_;  // two variables with theirs, or empty
   std::vector<Output> losses_;  // that layers have added, when not training
   // With all-reduce, of the present step: what all replicas have measured, and the first one's rate.
   Output reduced_row_, reduced_rate_;

@@ -188,6 +188,7 @@ void ClusterFit::initialise(Session& session) {
                {first_step_fed_, Tensor::scalar(model_steps_ - place)}},
               begin_at_);
   in_session_->take_changed();
+  initialised_ = true;
 }
 
 // Where each replica has the variables, weights that a callback has set are the chief's only, until all
@@ -221,13 +222,16 @@ void ClusterFit::begin(Session& session, std::int64_t global_step) {
     history_.epochs.pop_back();
     history_.logs.pop_back();
   }
-  if (!line_ || progress.epoch != epoch) begin_epoch(epoch);
-  progress.batches = place_ % steps_per_epoch_;
+  epoch_begins_ = epoch_begins_ || !line_ || progress.epoch != epoch;
+  // Of a new training asynchronous replicas may have made steps by now: its epoch begins all the same.
+  const bool is_new = std::exchange(initialised_, false) && epoch == training_.first().epoch;
+  progress = {.epoch = epoch, .batches = is_new ? training_.first().batches : place_ % steps_per_epoch_};
   hand_out_changes(place_);
 }
 
-void ClusterFit::begin_epoch(int epoch) {
-  engine_.progress = {.epoch = epoch};
+void ClusterFit::begin_epoch() {
+  const int epoch = engine_.progress.epoch;
+  epoch_begins_ = false;
   sum_is_finite_ = true;
   if (epoch > options_.epochs) return;
   line_.emplace(server_.runtime()->clock(), options_.verbosity == Verbosity::silent, epoch,
@@ -236,6 +240,10 @@ void ClusterFit::begin_epoch(int epoch) {
 }
 
 Feeds ClusterFit::next() {
+  if (epoch_begins_) {
+    begin_epoch();
+    hand_out_changes(place_);
+  }
   const std::int64_t batch = next_place_ % steps_per_epoch_;
   const int epoch = epoch_of(next_place_);
   auto parts = next_parts(epoch, batch);
@@ -360,7 +368,7 @@ void ClusterFit::end_epoch() {
   callbacks_.on_epoch_end(epoch, logs);
   history_.epochs.push_back(epoch);
   history_.logs.push_back(std::move(logs));
-  if (!training_.stopped()) begin_epoch(epoch + 1);
+  if (!training_.stopped()) begin_epoch();
 }
 
 // The sums of an epoch, float64 [k], which then begin anew. Those of a step may come a little after it:

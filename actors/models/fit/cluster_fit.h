@@ -72,7 +72,7 @@ class ClusterFit final : public ReplicaProgram {
   void adopt_saved();
   void tell_callbacks(std::span<const Tensor> own, const Tensor& of_all);
   std::optional<double> new_not_finite(const Tensor& own_loss, const Tensor& sums);
-  void begin_epoch(int epoch);
+  void begin_epoch();
   void end_epoch();
   bool is_over(int epoch, std::int64_t place) const;
   void hand_out_changes(std::int64_t place);
@@ -120,6 +120,10 @@ class ClusterFit final : public ReplicaProgram {
   FitContext training_;
   FitCallbacks callbacks_;
   std::optional<ProgressLine> line_;
+  // The next step begins an epoch. Not begin(): a new session saves a checkpoint after that, in which
+  // nothing may be that callbacks change at the beginning, as they do so again when they go on from it.
+  bool epoch_begins_ = false;
+  bool initialised_ = false;  // since begin() was called last
   std::vector<Tensor> last_values_;
   bool sum_is_finite_ = true;  // the losses of this epoch, of all replicas, as far as callbacks know
   std::optional<Tensor> sums_;  // taken for an epoch whose end was interrupted by the loss of a task
