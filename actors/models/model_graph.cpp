@@ -70,11 +70,10 @@ std::string differing_rates(const OptimizerChoice& optimizer, const std::vector<
 
 }  // namespace
 
-Tuple first_row(const Tuple& batch) {
-  Tuple row = row_of(batch, 0);
-  for (Tensor& tensor : row)
+Tuple batch_of_one(Tuple example) {
+  for (Tensor& tensor : example)
     tensor = tensor.reshaped(batched({tensor.dtype(), tensor.shape()}, 1).shape);
-  return row;
+  return example;
 }
 
 ModelGraph::ModelGraph(Graph& where, const Architecture& architecture, std::vector<TensorType> types,
@@ -350,10 +349,10 @@ std::vector<Output> ModelGraph::micro_batch_feeds(const StepNodes& step) {
 }
 
 Tuple ModelGraph::micro_batch_values(const StepNodes& step, std::vector<Tuple> parts, float share,
-                                     const Tuple* example) const {
+                                     const Tuple& example) const {
   // With weight 0 an example of this batch changes nothing beside it, not even what optimizers keep for
   // the rows of an embedding.
-  const Tuple filler = !parts.empty() ? first_row(parts[0]) : example ? *example : padding(step);
+  const Tuple filler = parts.empty() ? example : batch_of_one(row_of(parts[0], 0));
   Tuple values;
   for (std::size_t i = 0; i < step.micro_batches.size(); ++i) {
     const bool has_examples = i < parts.size();
@@ -366,15 +365,6 @@ Tuple ModelGraph::micro_batch_values(const StepNodes& step, std::vector<Tuple> p
   }
   values.push_back(Tensor::scalar(share));
   return values;
-}
-
-Tuple ModelGraph::padding(const StepNodes& step) const {
-  Tuple example;
-  for (const auto* types : {&input_types, &label_types})
-    for (const TensorType& type : *types)
-      example.push_back(Tensor::zeros(type.dtype, batched(type, 1).shape));
-  if (step.weights) example.push_back(Tensor::zeros(DType::float32, {1}));
-  return example;
 }
 
 std::vector<Variable> ModelGraph::saved_variables() const {

@@ -26,8 +26,8 @@ struct ReplicaFeeds {
   Output has_data;
 };
 
-// A batch of one example, the first of a batch.
-Tuple first_row(const Tuple& batch);
+// A batch of one example.
+Tuple batch_of_one(Tuple example);
 
 // What a step of training is made of.
 struct TrainingForm {
@@ -104,12 +104,10 @@ class ModelGraph {
   std::vector<Output> train_feeds(const StepNodes& step) const { return batch_feeds(step.weights); }
   // The placeholders of training by micro-batches, and their values for a batch that is divided into
   // `parts`, at most one for each micro-batch. `share` is the number of examples by which losses are
-  // divided; `example` stands for a batch without parts, zeros if it is null.
+  // divided; `example`, a batch of one, stands for a batch without parts.
   static std::vector<Output> micro_batch_feeds(const StepNodes& step);
   Tuple micro_batch_values(const StepNodes& step, std::vector<Tuple> parts, float share,
-                           const Tuple* example = nullptr) const;
-  // One example of zeros, for a step.
-  Tuple padding(const StepNodes& step) const;
+                           const Tuple& example = {}) const;
   // All variables, and what is saved with them.
   std::vector<Variable> saved_variables() const;
 

@@ -65,7 +65,6 @@ class ClusterFit final : public ReplicaProgram {
   float share_of(std::int64_t batch, std::int64_t own) const;
   Feeds feeds_of(std::vector<Tuple> parts, std::int64_t examples, float share, int epoch) const;
   void begin_callbacks();
-  const Tuple* own_example() const { return example_ ? &*example_ : nullptr; }
   void feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const;
   void feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const;
   std::vector<ModelStage> stages() const;
@@ -91,12 +90,12 @@ class ClusterFit final : public ReplicaProgram {
   std::optional<PipelineOptions> pipeline_;
   std::optional<MicroBatchOptions> micro_batches_;
   TaskConfig task_;
+  // A batch of one example of the data, for steps of which the replica has none. Not zeros: the network
+  // may make no number of them, which a gradient times 0 would keep.
+  Tuple example_;
   ModelEngine::ExampleTypes types_;
   FitData data_;
   std::optional<SizesOfReplicas> own_data_;  // AutoShardPolicy::off
-  // With data of its own: an example of it, for steps in which it has none. The network may make what is
-  // no number of zeros, which a gradient times 0 would keep.
-  std::optional<Tuple> example_;
   std::int64_t steps_per_epoch_;
 
   std::optional<ModelGraph> nodes_;  // of a graph that is gone when the replica has ended
