@@ -281,7 +281,9 @@ Measured ModelGraph::measure(const CompileOptions& options, const std::vector<Ou
                              const std::vector<Output>& predicted, const LabelFeeds& feeds) {
   Measured measured;
   measured.loss = loss_of(options, predicted, feeds);
-  for (const Output& loss : losses) measured.loss = measured.loss + loss;
+  for (const Output& loss : losses)
+    measured.loss =
+        measured.loss + (feeds.share ? by_examples(loss, replica.examples, feeds.share) : loss);
   for (std::size_t i = 0; i < variables.entries.size(); ++i) {
     const auto& entry = variables.entries[i];
     if (!entry.regularizer) continue;

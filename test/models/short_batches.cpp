@@ -39,6 +39,14 @@ Model reciprocals() {
   return with({"reciprocal", [](LayerScope&, Output x) { return scalar_like(x, 1) / x; }});
 }
 
+Model penalised() {
+  return with({"penalised", [](LayerScope& scope, Output x) {
+                 const Output weighted = x * scope.weight("weight", {1}, ones());
+                 scope.add_loss(mean(square(weighted)) * 0.125);
+                 return weighted;
+               }});
+}
+
 FitOptions short_batches(Distribution strategy, std::int64_t batch_size) {
   return quiet({.epochs = 2, .batch_size = batch_size, .strategy = std::move(strategy)});
 }
@@ -87,6 +95,11 @@ BOOST_AUTO_TEST_CASE(training_may_go_on_with_a_batch_of_which_replicas_have_noth
   options.callbacks = {callback(
       {.on_train_begin = [](FitContext& training) { training.begin_at({.epoch = 1, .batches = 3}); }})};
   expect_as_on_one_device(reciprocals, 13, options);
+}
+
+BOOST_AUTO_TEST_CASE(losses_that_layers_add_count_by_examples) {
+  expect_as_on_one_device(penalised, 7, short_batches(Mirrored{2}, 4));
+  expect_as_on_one_device(penalised, 7, short_batches(Mirrored{3}, 6));
 }
 
 BOOST_AUTO_TEST_CASE(a_replica_without_examples_has_a_weight_of_the_class_too) {
