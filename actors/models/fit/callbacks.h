@@ -94,7 +94,9 @@ CallbackRef tensorboard(std::string folder);
 // ReplicaOptions::not_finite = NotFinite::skip training goes on, and this ends it.
 CallbackRef terminate_on_nan();
 // Gives the model the mean of its weights after each epoch from `from_epoch` on, when training ends
-// (Izmailov et al. 2018, Averaging Weights Leads to Wider Optima and Better Generalization).
+// (Izmailov et al. 2018, Averaging Weights Leads to Wider Optima and Better Generalization). An epoch
+// that was stopped before its end does not count, and training that was interrupted keeps its weights.
+// When it goes on from a backup or checkpoint, the mean lacks the epochs before, which is warned of.
 CallbackRef averaged_weights(int from_epoch = 1);
 
 // A callback of functions; empty ones are not called.
