@@ -47,7 +47,7 @@ Model penalised() {
                }});
 }
 
-FitOptions short_batches(Distribution strategy, std::int64_t batch_size) {
+FitOptions two_epochs(Distribution strategy, std::int64_t batch_size) {
   return quiet({.epochs = 2, .batch_size = batch_size, .strategy = std::move(strategy)});
 }
 
@@ -80,17 +80,17 @@ void expect_as_on_one_device(Make make, std::int64_t examples, FitOptions option
 BOOST_AUTO_TEST_SUITE(short_batches)
 
 BOOST_AUTO_TEST_CASE(a_replica_without_examples_computes_no_zeros) {
-  expect_as_on_one_device(reciprocals, 13, short_batches(Mirrored{4}, 4));
-  FitOptions in_parts = short_batches(Mirrored{4}, 8);
+  expect_as_on_one_device(reciprocals, 13, two_epochs(Mirrored{4}, 4));
+  FitOptions in_parts = two_epochs(Mirrored{4}, 8);
   in_parts.gradient_accumulation_steps = 2;
   expect_as_on_one_device(reciprocals, 9, in_parts);
   const Pipeline pipelines{{.stages = 2, .micro_batches = 2, .replicas = 2}};
-  expect_as_on_one_device(reciprocals, 9, short_batches(pipelines, 4));
+  expect_as_on_one_device(reciprocals, 9, two_epochs(pipelines, 4));
 }
 
 // Its replicas have seen no other batch.
 BOOST_AUTO_TEST_CASE(training_may_go_on_with_a_batch_of_which_replicas_have_nothing) {
-  FitOptions options = short_batches(Mirrored{4}, 4);
+  FitOptions options = two_epochs(Mirrored{4}, 4);
   options.epochs = 1;
   options.callbacks = {callback(
       {.on_train_begin = [](FitContext& training) { training.begin_at({.epoch = 1, .batches = 3}); }})};
@@ -98,15 +98,15 @@ BOOST_AUTO_TEST_CASE(training_may_go_on_with_a_batch_of_which_replicas_have_noth
 }
 
 BOOST_AUTO_TEST_CASE(losses_that_layers_add_count_by_examples) {
-  expect_as_on_one_device(penalised, 7, short_batches(Mirrored{2}, 4));
-  expect_as_on_one_device(penalised, 7, short_batches(Mirrored{3}, 6));
+  expect_as_on_one_device(penalised, 7, two_epochs(Mirrored{2}, 4));
+  expect_as_on_one_device(penalised, 7, two_epochs(Mirrored{3}, 6));
 }
 
 BOOST_AUTO_TEST_CASE(a_replica_without_examples_has_a_weight_of_the_class_too) {
   const auto learned_by = [](const Distribution& strategy) {
     Model model = sequential({dense(3)});
     model.compile({.loss = softmax_cross_entropy(), .optimizer = Sgd{0.05}});
-    FitOptions options = short_batches(strategy, 6);
+    FitOptions options = two_epochs(strategy, 6);
     options.class_weight = {{0, 1}, {1, 3}, {2, 0.25}};
     const Tensor classes = Tensor::of<std::int64_t>({7}, {0, 1, 2, 0, 1, 2, 0});
     return model.fit({points_of_a_line(7).first, classes}, options).of("loss").back();
