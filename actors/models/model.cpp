@@ -171,6 +171,7 @@ double Model::learning_rate() {
   build();
   const bool scheduled = static_cast<bool>(engine_->compiled().learning_rate);
   ModelSession& model = engine_->session();
+  if (!scheduled) model.nodes().expect_one_rate();
   const Output rate = scheduled ? model.nodes().rate : Output(model.nodes().learning_rate);
   return model.session().run(rate).scalar<double>();
 }
@@ -179,8 +180,10 @@ void Model::set_learning_rate(double rate) {
   if (engine_->compiled().learning_rate)
     throw Error(Code::failed_precondition,
                 "the learning rate follows the schedule of compile(); leave that out to set it");
+  auto& kept = engine_->kept_state;
+  if (kept && !kept->learning_rate) build();  // the graph knows which rates differ, and throws
   if (engine_->local || engine_->of_cluster) return engine_->session().set_learning_rate(rate);
-  (engine_->kept_state ? engine_->kept_state->learning_rate : engine_->wanted_rate.emplace()) = rate;
+  (kept ? kept->learning_rate : engine_->wanted_rate) = rate;
 }
 
 Model sequential(const std::vector<Layer>& layers) { return Model(chain(layers)); }

@@ -158,6 +158,10 @@ class Model {
   std::int64_t step();
   // Where fit() is, or was when it ended or the loaded checkpoint was saved.
   FitProgress progress() const;
+  // Throw failed_precondition where optimizers of different learning rates update the variables, as with
+  // muon_for_matrices(), unless compile() has a schedule, which replaces all of them;
+  // set_learning_rate() throws where it has one. Before the model is built the next call that builds it
+  // throws instead.
   double learning_rate();
   void set_learning_rate(double rate);
 

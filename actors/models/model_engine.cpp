@@ -188,8 +188,9 @@ void ModelEngine::expect_no_fit(std::string_view what) const {
 
 std::optional<double> ModelEngine::own_rate() const {
   if (!options || options->learning_rate) return std::nullopt;
-  if (local) return local->in_session.session().run(local->nodes.learning_rate).scalar<double>();
-  return kept_state ? kept_state->learning_rate : wanted_rate;
+  if (!local) return kept_state ? kept_state->learning_rate : wanted_rate;
+  const auto rate = local->in_session.session().run(local->nodes.learning_rate).scalar<double>();
+  return rate == local->nodes.optimizer_rate ? std::nullopt : std::optional(rate);
 }
 
 void ModelEngine::rebuild_later() {

@@ -67,7 +67,8 @@ struct ModelEngine {
   // The training steps so far, and how many they are now.
   std::int64_t steps() const;
   void set_steps(std::int64_t steps);
-  // The learning rate as it was set or changed since compile(); none where a schedule says it.
+  // The learning rate that was set since compile(); none where the optimizer or a schedule says it. What
+  // a cluster has left counts as set.
   std::optional<double> own_rate() const;
   // Drops the graph, and keeps the weights for the next one. The steps begin anew, as the slots do.
   void rebuild_later();

@@ -54,13 +54,26 @@ void expect_trained(const ModelVariables& variables) {
                                "by get_layer(NAME).set_trainable(true)");
 }
 
+double own_rate(const OptimizerChoice& optimizer, const Variable& variable) {
+  return optimizer.of(variable).hyperparameters()[0];
+}
+
+// Two variables whose optimizers have different learning rates, with these; "" if there are none.
+std::string differing_rates(const OptimizerChoice& optimizer, const std::vector<Variable>& variables) {
+  for (const Variable& variable : variables) {
+    const double first = own_rate(optimizer, variables[0]), other = own_rate(optimizer, variable);
+    if (other != first)
+      return fmt::format("'{}' has {}, '{}' has {}", variables[0].name(), first, variable.name(), other);
+  }
+  return "";
+}
+
 }  // namespace
 
-Tuple first_row(const Tuple& batch) {
-  Tuple row = row_of(batch, 0);
-  for (Tensor& tensor : row)
+Tuple batch_of_one(Tuple example) {
+  for (Tensor& tensor : example)
     tensor = tensor.reshaped(batched({tensor.dtype(), tensor.shape()}, 1).shape);
-  return row;
+  return example;
 }
 
 ModelGraph::ModelGraph(Graph& where, const Architecture& architecture, std::vector<TensorType> types,
@@ -74,8 +87,12 @@ ModelGraph::ModelGraph(Graph& where, const Architecture& architecture, std::vect
       stages_(stages.empty() ? whole(architecture, options ? options->device : "") : std::move(stages)),
       seed_(options ? options->seed : CompileOptions{}.seed) {
   add_predictions();
-  if (!first_rate && options) first_rate = common_rate(*options);
-  learning_rate = graph.variable("learning_rate", graph.constant(first_rate.value_or(0)));
+  const auto trained = variables.trained();
+  if (options) differing_rates_ = differing_rates(options->optimizer, trained);
+  if (first_rate) expect_one_rate();
+  if (options && has_one_rate() && !trained.empty())
+    optimizer_rate = own_rate(options->optimizer, trained[0]);
+  learning_rate = graph.variable("learning_rate", graph.constant(first_rate.value_or(optimizer_rate)));
   if (options && options->learning_rate)
     // Wherever the model computes: shards want the rate on the host, and each would wait for a GPU's.
     rate = graph.on("/cpu:0", [&] {
@@ -98,15 +115,14 @@ void ModelGraph::add_predictions() {
   losses_ = std::move(pass.losses);
 }
 
-// The learning rate of all trained variables, if they have the same.
-std::optional<double> ModelGraph::common_rate(const CompileOptions& options) const {
-  std::optional<double> common;
-  for (const Variable& variable : variables.trained()) {
-    const double own = options.optimizer.of(variable).hyperparameters()[0];
-    if (common && *common != own) return std::nullopt;
-    common = own;
-  }
-  return common;
+void ModelGraph::expect_one_rate() const {
+  if (!has_one_rate())
+    throw Error(
+        Code::failed_precondition,
+        fmt::format("the variables of the model have optimizers of different learning rates, so "
+                    "that there is none to read or set: {}; give all the same, or give compile() "
+                    "a schedule, which replaces them",
+                    differing_rates_));
 }
 
 std::vector<Output> ModelGraph::build(ModelPass& pass) {
@@ -160,7 +176,7 @@ StepNodes ModelGraph::add_training(const CompileOptions& options,
     if (form.weighted && !sample_weights)
       step.weights = graph.placeholder(DType::float32, {Shape::unknown}, "sample_weights");
     if (together) graph.on(stages_.back().device, [&] { add_replica_feeds(form); });
-    if (!options.learning_rate && common_rate(options)) rate = learning_rate;
+    if (!options.learning_rate && has_one_rate()) rate = learning_rate;
     const auto gradients = by_parts ? train_parts(step, options, replication.replica, *by_parts)
                                     : train_whole(step, options, replication.replica);
     if (is_all_reduce(replication.strategy)) exchange(step, options, replication);
@@ -265,7 +281,9 @@ Measured ModelGraph::measure(const CompileOptions& options, const std::vector<Ou
                              const std::vector<Output>& predicted, const LabelFeeds& feeds) {
   Measured measured;
   measured.loss = loss_of(options, predicted, feeds);
-  for (const Output& loss : losses) measured.loss = measured.loss + loss;
+  for (const Output& loss : losses)
+    measured.loss =
+        measured.loss + (feeds.share ? by_examples(loss, replica.examples, feeds.share) : loss);
   for (std::size_t i = 0; i < variables.entries.size(); ++i) {
     const auto& entry = variables.entries[i];
     if (!entry.regularizer) continue;
@@ -333,10 +351,10 @@ std::vector<Output> ModelGraph::micro_batch_feeds(const StepNodes& step) {
 }
 
 Tuple ModelGraph::micro_batch_values(const StepNodes& step, std::vector<Tuple> parts, float share,
-                                     const Tuple* example) const {
+                                     const Tuple& example) const {
   // With weight 0 an example of this batch changes nothing beside it, not even what optimizers keep for
   // the rows of an embedding.
-  const Tuple filler = !parts.empty() ? first_row(parts[0]) : example ? *example : padding(step);
+  const Tuple filler = parts.empty() ? example : batch_of_one(row_of(parts[0], 0));
   Tuple values;
   for (std::size_t i = 0; i < step.micro_batches.size(); ++i) {
     const bool has_examples = i < parts.size();
@@ -349,15 +367,6 @@ Tuple ModelGraph::micro_batch_values(const StepNodes& step, std::vector<Tuple> p
   }
   values.push_back(Tensor::scalar(share));
   return values;
-}
-
-Tuple ModelGraph::padding(const StepNodes& step) const {
-  Tuple example;
-  for (const auto* types : {&input_types, &label_types})
-    for (const TensorType& type : *types)
-      example.push_back(Tensor::zeros(type.dtype, batched(type, 1).shape));
-  if (step.weights) example.push_back(Tensor::zeros(DType::float32, {1}));
-  return example;
 }
 
 std::vector<Variable> ModelGraph::saved_variables() const {

@@ -26,8 +26,8 @@ struct ReplicaFeeds {
   Output has_data;
 };
 
-// A batch of one example, the first of a batch.
-Tuple first_row(const Tuple& batch);
+// A batch of one example.
+Tuple batch_of_one(Tuple example);
 
 // What a step of training is made of.
 struct TrainingForm {
@@ -51,7 +51,8 @@ struct StepNodes {
 class ModelGraph {
  public:
   // `inputs` are the types of one example. Without options the model can only predict. `learning_rate`
-  // replaces the optimizer's at first. Without stages the network is one, in any place.
+  // replaces the optimizer's at first; throws what expect_one_rate() throws. Without stages the network
+  // is one, in any place.
   ModelGraph(Graph& graph, const Architecture& architecture, std::vector<TensorType> inputs,
              const CompileOptions* options, std::optional<double> learning_rate = {},
              std::vector<ModelStage> stages = {});
@@ -81,6 +82,11 @@ class ModelGraph {
   // The learning rate of the next step, by the schedule or the variable. Empty if the optimizer has
   // different rates for different variables.
   Output rate;
+  double optimizer_rate = 0;  // that of the optimizer; 0 for different ones
+  // False if the optimizer has different rates: then `learning_rate` changes nothing.
+  bool has_one_rate() const { return differing_rates_.empty(); }
+  // Throws failed_precondition, with two variables and their rates, unless has_one_rate().
+  void expect_one_rate() const;
   // For replicas that train together: float64 [2, k], sums over odd and over even epochs. Of the k
   // columns the first is the number of examples; the others are the loss and each metric, weighted by
   // examples.
@@ -98,12 +104,10 @@ class ModelGraph {
   std::vector<Output> train_feeds(const StepNodes& step) const { return batch_feeds(step.weights); }
   // The placeholders of training by micro-batches, and their values for a batch that is divided into
   // `parts`, at most one for each micro-batch. `share` is the number of examples by which losses are
-  // divided; `example` stands for a batch without parts, zeros if it is null.
+  // divided; `example`, a batch of one, stands for a batch without parts.
   static std::vector<Output> micro_batch_feeds(const StepNodes& step);
   Tuple micro_batch_values(const StepNodes& step, std::vector<Tuple> parts, float share,
-                           const Tuple* example = nullptr) const;
-  // One example of zeros, for a step.
-  Tuple padding(const StepNodes& step) const;
+                           const Tuple& example = {}) const;
   // All variables, and what is saved with them.
   std::vector<Variable> saved_variables() const;
 
@@ -125,12 +129,11 @@ class ModelGraph {
   void exchange(StepNodes& step, const CompileOptions& options, const Replication& replication);
   void add_epoch_sums(StepNodes& step, const CompileOptions& options);
 
-  std::optional<double> common_rate(const CompileOptions& options) const;
-
   const Architecture& architecture_;
   std::vector<ModelStage> stages_;
   std::vector<std::size_t> variables_until_;  // the number of them at the end of each stage
   std::uint64_t seed_;
+  std::string differing_rates_;  // two variables with theirs, or empty
   std::vector<Output> losses_;  // that layers have added, when not training
   // With all-reduce, of the present step: what all replicas have measured, and the first one's rate.
   Output reduced_row_, reduced_rate_;

@@ -88,15 +88,20 @@ TrainedState ModelSession::state() {
   auto fetches = read_states_;
   fetches.push_back(nodes_.learning_rate);
   const auto values = session_->run(fetches);
-  TrainedState state{.variables = {}, .learning_rate = values.back().scalar<double>()};
+  TrainedState state;
+  if (nodes_.has_one_rate()) state.learning_rate = values.back().scalar<double>();
   const auto variables = nodes_.variables.trained();
   for (std::size_t i = 0; i < variables.size(); ++i) state.variables[variables[i].name()] = values[i];
   return state;
 }
 
 void ModelSession::set_state(const TrainedState& state) {
-  Feeds feeds{{rate_.value, Tensor::scalar(state.learning_rate)}};
-  std::vector<Output> targets{rate_.assign};
+  Feeds feeds;
+  std::vector<Output> targets;
+  if (state.learning_rate) {
+    feeds.emplace_back(rate_.value, Tensor::scalar(*state.learning_rate));
+    targets.push_back(rate_.assign);
+  }
   const auto variables = nodes_.variables.trained();
   for (std::size_t i = 0; i < variables.size(); ++i) {
     feeds.emplace_back(states_[i].value, state.variables.at(variables[i].name()));
@@ -105,7 +110,10 @@ void ModelSession::set_state(const TrainedState& state) {
   session_->run(std::vector<Output>{}, feeds, targets);
 }
 
-void ModelSession::set_learning_rate(double rate) { assign(rate_, Tensor::scalar(rate)); }
+void ModelSession::set_learning_rate(double rate) {
+  nodes_.expect_one_rate();
+  assign(rate_, Tensor::scalar(rate));
+}
 void ModelSession::set_global_step(std::int64_t step) { assign(step_, Tensor::scalar(step)); }
 
 // A session of a cluster may be replaced after each step: then a callable would be planned for one use.

@@ -16,7 +16,7 @@ namespace actorflow {
 // What training leaves besides the weights, for a later fit() that goes on elsewhere.
 struct TrainedState {
   std::map<std::string, Tensor> variables;  // the trained ones, with their slots: see read_state()
-  double learning_rate = 0;
+  std::optional<double> learning_rate{};    // none: optimizers have different ones
 };
 
 // Uses the nodes of a model for everything besides training. Adds nodes of its own to the graph. Not
@@ -40,6 +40,7 @@ class ModelSession {
   void set_state(const TrainedState& state);
   // Whether set_weights() or load() has given the model other weights since the last call.
   bool take_changed() { return std::exchange(changed_, false); }
+  // Throws what ModelGraph::expect_one_rate() throws.
   void set_learning_rate(double rate);
   void set_global_step(std::int64_t step);
   // Values of a batch: the loss, then the metrics. REQUIRES: nodes().can_test().

@@ -1,16 +1,20 @@
 // Callbacks of fit().
 #include "actors/models/fit/callbacks.h"
 
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "actors/events/event_reader.h"
 #include "actors/models/model.h"
 #include "test/models/support/step_counter.h"
 #include "test/models/support/toy_data.h"
 #include "test/support/folder.h"
+#include "test/support/log_lines.h"
 #include "test/support/says.h"
 
 using namespace actorflow;
@@ -50,6 +54,26 @@ BOOST_AUTO_TEST_CASE(a_value_that_is_not_measured_stops_nothing) {
   Model model = step_counter();
   BOOST_TEST(model.fit(examples(), with({early_stopping({.monitor = "nothing"})}, 3)).epochs.size() ==
              3U);
+}
+
+// The epoch that was to begin counts for nothing, and fit() ends as it does after any other.
+BOOST_AUTO_TEST_CASE(training_may_be_stopped_where_an_epoch_begins) {
+  for (const Distribution& strategy : {Distribution(OneDevice{}), Distribution(Mirrored{2})}) {
+    int ends = 0;
+    const auto stop_before_the_third = callback({.on_epoch_begin =
+                                                     [](FitContext& training, int epoch) {
+                                                       if (epoch == 3) training.stop();
+                                                     },
+                                                 .on_train_end = [&](FitContext&) { ++ends; }});
+    FitOptions options = with({stop_before_the_third}, 5);
+    options.batch_size = 2;
+    options.strategy = strategy;
+    Model model = step_counter();
+    const History history = model.fit(examples(2), options);
+    BOOST_TEST(history.epochs == (std::vector<int>{1, 2}), boost::test_tools::per_element());
+    BOOST_TEST(ends == 1);
+    BOOST_TEST(weight_of(model) == -2.F);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_path_is_refused) {
@@ -144,6 +168,38 @@ BOOST_AUTO_TEST_CASE(averaged_weights_are_the_mean_after_each_epoch) {
   Model model = step_counter();
   model.fit(examples(), with({averaged_weights(2)}, 4));
   BOOST_TEST(weight_of(model) == -3.F);
+}
+
+// Of two steps each; the third is stopped after one.
+BOOST_AUTO_TEST_CASE(averaged_weights_are_those_of_whole_epochs) {
+  const auto stop = callback({.on_batch_end = [](FitContext& training, std::int64_t batch, const Logs&) {
+    if (training.model().progress().epoch == 3 && batch == 1) training.stop();
+  }});
+  Model model = step_counter();
+  model.fit(examples(2), with({averaged_weights(), stop}, 4));
+  BOOST_TEST(weight_of(model) == -3.F);
+}
+
+BOOST_AUTO_TEST_CASE(averaged_weights_warn_of_epochs_before_a_backup) {
+  MemoryStorage disk;
+  std::atomic<bool> interrupted = false;
+  const auto interrupt =
+      callback({.on_batch_end = [&](FitContext& training, std::int64_t batch, const Logs&) {
+        if (training.model().progress().epoch == 3 && batch == 1) interrupted = true;
+      }});
+  const auto fit = [&](Model& model, Callbacks callbacks) {
+    FitOptions options = with(std::move(callbacks), 4);
+    options.interrupted = &interrupted;
+    model.fit(examples(2), options);
+  };
+  Model first = step_counter(disk), second = step_counter(disk);
+  fit(first, {averaged_weights(), backup_and_restore("backup"), interrupt});
+  BOOST_TEST(weight_of(first) == -5.F);
+  interrupted = false;
+  LogLines log;
+  fit(second, {averaged_weights(), backup_and_restore("backup")});
+  BOOST_TEST(log.come_to_say("training goes on in epoch 3: the mean lacks epochs 1 to 2"));
+  BOOST_TEST(weight_of(second) == -7.F);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

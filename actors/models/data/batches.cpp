@@ -42,13 +42,21 @@ std::optional<Tuple> next_of(DatasetIterator& iterator) {
   }
 }
 
-std::vector<TensorType> types_of_example(const Dataset& elements, std::shared_ptr<Runtime> runtime) {
+Tuple first_example(const Dataset& elements, std::shared_ptr<Runtime> runtime) {
   DatasetIterator iterator(elements.take(1), std::move(runtime));
-  const auto first = next_of(iterator);
+  auto first = next_of(iterator);
   if (!first) throw invalid_argument("the data have no examples");
+  return std::move(*first);
+}
+
+std::vector<TensorType> types_of(const Tuple& example) {
   std::vector<TensorType> types;
-  for (const Tensor& tensor : *first) types.push_back({tensor.dtype(), tensor.shape()});
+  for (const Tensor& tensor : example) types.push_back({tensor.dtype(), tensor.shape()});
   return types;
+}
+
+std::vector<TensorType> types_of_example(const Dataset& elements, std::shared_ptr<Runtime> runtime) {
+  return types_of(first_example(elements, std::move(runtime)));
 }
 
 std::int64_t check_batch_size(std::int64_t batch_size) {

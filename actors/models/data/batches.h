@@ -16,8 +16,11 @@ namespace actorflow {
 // The next element; none at the end.
 std::optional<Tuple> next_of(DatasetIterator& iterator);
 
-// The types of one example, from the first one, read on the threads of the runtime; none: on threads of
-// its own. Throws invalid_argument if there is none.
+// The first example, read on the threads of the runtime; none: on threads of its own. Throws
+// invalid_argument if there is none.
+Tuple first_example(const Dataset& elements, std::shared_ptr<Runtime> runtime);
+std::vector<TensorType> types_of(const Tuple& example);
+// The types of the first example, which is read likewise.
 std::vector<TensorType> types_of_example(const Dataset& elements, std::shared_ptr<Runtime> runtime);
 
 // Returns the size. Throws invalid_argument unless it is 1 or more.

@@ -57,7 +57,8 @@ class FitContext {
   }
   // Whether a callback has let training begin where an earlier one was interrupted.
   bool resumed() const { return resumed_; }
-  // Ends training after the present step.
+  // Ends training after the present step, or, in on_train_begin() and on_epoch_begin(), before the next
+  // one. Several replicas make their first step in any case.
   void stop() { stopped_ = true; }
   bool stopped() const { return stopped_; }
   // The same because the program was told to end (FitOptions::interrupted): it may go on another time.

@@ -59,7 +59,9 @@ struct BackupOptions {
 // all checkpoints in it are removed, but no other files.
 CallbackRef backup_and_restore(std::string folder, const BackupOptions& options = {});
 
-// Sets the learning rate of each epoch from its number, which counts from 1, and the rate so far.
+// Sets the learning rate of each epoch from its number, which counts from 1, and the rate so far. An
+// epoch that goes on where it was interrupted keeps its rate. fit() throws failed_precondition where
+// Model::set_learning_rate() does: for a schedule of compile(), and for optimizers of different rates.
 CallbackRef learning_rate_scheduler(std::function<double(int epoch, double rate)> schedule);
 
 struct ReduceOnPlateauOptions {
@@ -71,7 +73,8 @@ struct ReduceOnPlateauOptions {
   int cooldown = 0;  // epochs after a reduction that do not count
   double min_rate = 0;
 };
-// Multiplies the learning rate by the factor when a value no longer improves.
+// Multiplies the learning rate by the factor when a value no longer improves. fit() throws as with
+// learning_rate_scheduler().
 CallbackRef reduce_on_plateau(const ReduceOnPlateauOptions& options = {});
 
 // Writes a row with the logs of each epoch. Its columns are what fit() measures in any epoch, and what
@@ -91,7 +94,9 @@ CallbackRef tensorboard(std::string folder);
 // ReplicaOptions::not_finite = NotFinite::skip training goes on, and this ends it.
 CallbackRef terminate_on_nan();
 // Gives the model the mean of its weights after each epoch from `from_epoch` on, when training ends
-// (Izmailov et al. 2018, Averaging Weights Leads to Wider Optima and Better Generalization).
+// (Izmailov et al. 2018, Averaging Weights Leads to Wider Optima and Better Generalization). An epoch
+// that was stopped before its end does not count, and training that was interrupted keeps its weights.
+// When it goes on from a backup or checkpoint, the mean lacks the epochs before, which is warned of.
 CallbackRef averaged_weights(int from_epoch = 1);
 
 // A callback of functions; empty ones are not called.

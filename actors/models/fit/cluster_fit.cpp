@@ -96,7 +96,8 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
       pipeline_(pipeline ? std::optional(*pipeline) : std::nullopt),
       micro_batches_(micro_batches_of(options, replica_options_.strategy, pipeline)),
       task_(expect_all_replicas(replica_config(server, replica_options_), replica_options_)),
-      types_(engine.divided(types_of_example(data.elements(), server.runtime()))),
+      example_(first_example(data.elements(), server.runtime())),
+      types_(engine.divided(types_of(example_))),
       data_(server, data, options,
             shape_of(options, replica_options_, task_, micro_batches_ ? micro_batches_->count : 1,
                      engine.compiled().seed, elastic != nullptr)),
@@ -106,6 +107,8 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
       callbacks_(options.callbacks, engine.compiled().metrics, training_) {
   replica_options_.train_steps = options.epochs * steps_per_epoch_;
   training_.set_measured(names_measured(options, engine.compiled().metrics));
+  example_ = batch_of_one(std::move(example_));
+  if (const auto weigh = weighting(options.class_weight)) example_ = weigh(std::move(example_));
 }
 
 std::vector<ModelStage> ClusterFit::stages() const {
@@ -188,6 +191,7 @@ void ClusterFit::initialise(Session& session) {
                {first_step_fed_, Tensor::scalar(model_steps_ - place)}},
               begin_at_);
   in_session_->take_changed();
+  initialised_ = true;
 }
 
 // Where each replica has the variables, weights that a callback has set are the chief's only, until all
@@ -221,13 +225,16 @@ void ClusterFit::begin(Session& session, std::int64_t global_step) {
     history_.epochs.pop_back();
     history_.logs.pop_back();
   }
-  if (!line_ || progress.epoch != epoch) begin_epoch(epoch);
-  progress.batches = place_ % steps_per_epoch_;
+  epoch_begins_ = epoch_begins_ || !line_ || progress.epoch != epoch;
+  // Of a new training asynchronous replicas may have made steps by now: its epoch begins all the same.
+  const bool is_new = std::exchange(initialised_, false) && epoch == training_.first().epoch;
+  progress = {.epoch = epoch, .batches = is_new ? training_.first().batches : place_ % steps_per_epoch_};
   hand_out_changes(place_);
 }
 
-void ClusterFit::begin_epoch(int epoch) {
-  engine_.progress = {.epoch = epoch};
+void ClusterFit::begin_epoch() {
+  const int epoch = engine_.progress.epoch;
+  epoch_begins_ = false;
   sum_is_finite_ = true;
   if (epoch > options_.epochs) return;
   line_.emplace(server_.runtime()->clock(), options_.verbosity == Verbosity::silent, epoch,
@@ -236,10 +243,13 @@ void ClusterFit::begin_epoch(int epoch) {
 }
 
 Feeds ClusterFit::next() {
+  if (epoch_begins_) {
+    begin_epoch();
+    hand_out_changes(place_);
+  }
   const std::int64_t batch = next_place_ % steps_per_epoch_;
   const int epoch = epoch_of(next_place_);
   auto parts = next_parts(epoch, batch);
-  if (own_data_ && !example_ && !parts.empty()) example_ = first_row(parts[0]);
   std::int64_t examples = 0;
   for (const Tuple& part : parts) examples += rows_of(part);
   // Asynchronous replicas differ in their speed: an epoch of the training is one of all steps together.
@@ -278,12 +288,10 @@ Feeds ClusterFit::feeds_of(std::vector<Tuple> parts, std::int64_t examples, floa
   return feeds;
 }
 
-// One example of weight 0, where a replica has none of the last batch.
+// One example of weight 0, where a replica has none of the batch.
 void ClusterFit::feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const {
   const bool has_examples = !parts.empty();
-  const Tuple batch = has_examples    ? std::move(parts[0])
-                      : own_example() ? *own_example()
-                                      : nodes_->padding(step_nodes_);
+  const Tuple batch = has_examples ? std::move(parts[0]) : example_;
   const auto placeholders = nodes_->train_feeds(step_nodes_);
   for (std::size_t i = 0; i < placeholders.size(); ++i) feeds.emplace_back(placeholders[i], batch.at(i));
   const std::int64_t rows = rows_of(batch);
@@ -294,7 +302,7 @@ void ClusterFit::feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds)
 
 void ClusterFit::feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const {
   const auto placeholders = ModelGraph::micro_batch_feeds(step_nodes_);
-  Tuple values = nodes_->micro_batch_values(step_nodes_, std::move(parts), share, own_example());
+  Tuple values = nodes_->micro_batch_values(step_nodes_, std::move(parts), share, example_);
   for (std::size_t i = 0; i < placeholders.size(); ++i)
     feeds.emplace_back(placeholders[i], std::move(values[i]));
 }
@@ -360,7 +368,7 @@ void ClusterFit::end_epoch() {
   callbacks_.on_epoch_end(epoch, logs);
   history_.epochs.push_back(epoch);
   history_.logs.push_back(std::move(logs));
-  if (!training_.stopped()) begin_epoch(epoch + 1);
+  if (!training_.stopped()) begin_epoch();
 }
 
 // The sums of an epoch, float64 [k], which then begin anew. Those of a step may come a little after it:

@@ -65,14 +65,13 @@ class ClusterFit final : public ReplicaProgram {
   float share_of(std::int64_t batch, std::int64_t own) const;
   Feeds feeds_of(std::vector<Tuple> parts, std::int64_t examples, float share, int epoch) const;
   void begin_callbacks();
-  const Tuple* own_example() const { return example_ ? &*example_ : nullptr; }
   void feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const;
   void feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const;
   std::vector<ModelStage> stages() const;
   void adopt_saved();
   void tell_callbacks(std::span<const Tensor> own, const Tensor& of_all);
   std::optional<double> new_not_finite(const Tensor& own_loss, const Tensor& sums);
-  void begin_epoch(int epoch);
+  void begin_epoch();
   void end_epoch();
   bool is_over(int epoch, std::int64_t place) const;
   void hand_out_changes(std::int64_t place);
@@ -91,12 +90,12 @@ class ClusterFit final : public ReplicaProgram {
   std::optional<PipelineOptions> pipeline_;
   std::optional<MicroBatchOptions> micro_batches_;
   TaskConfig task_;
+  // A batch of one example of the data, for steps of which the replica has none. Not zeros: the network
+  // may make no number of them, which a gradient times 0 would keep.
+  Tuple example_;
   ModelEngine::ExampleTypes types_;
   FitData data_;
   std::optional<SizesOfReplicas> own_data_;  // AutoShardPolicy::off
-  // With data of its own: an example of it, for steps in which it has none. The network may make what is
-  // no number of zeros, which a gradient times 0 would keep.
-  std::optional<Tuple> example_;
   std::int64_t steps_per_epoch_;
 
   std::optional<ModelGraph> nodes_;  // of a graph that is gone when the replica has ended
@@ -120,6 +119,10 @@ class ClusterFit final : public ReplicaProgram {
   FitContext training_;
   FitCallbacks callbacks_;
   std::optional<ProgressLine> line_;
+  // The next step begins an epoch. Not begin(): a new session saves a checkpoint after that, in which
+  // nothing may be that callbacks change at the beginning, as they do so again when they go on from it.
+  bool epoch_begins_ = false;
+  bool initialised_ = false;  // since begin() was called last
   std::vector<Tensor> last_values_;
   bool sum_is_finite_ = true;  // the losses of this epoch, of all replicas, as far as callbacks know
   std::optional<Tensor> sums_;  // taken for an epoch whose end was interrupted by the loss of a task

@@ -67,6 +67,7 @@ History FitLoop::run() {
   while (progress.epoch <= options_.epochs && !context_->stopped()) {
     const int epoch = progress.epoch;
     callbacks_->on_epoch_begin(epoch);
+    if (context_->stopped()) break;
     Logs logs = run_epoch();
     if (is_whole_epoch()) progress = {.epoch = epoch + 1};
     callbacks_->on_epoch_end(epoch, logs);

@@ -40,6 +40,10 @@ Output loss_of(const CompileOptions& options, const std::vector<Output>& predict
   return total;
 }
 
+Output by_examples(Output loss, Output examples, Output share) {
+  return loss * (cast(examples, DType::float32) / share);
+}
+
 std::vector<Output> metrics_of(const CompileOptions& options, const std::vector<Output>& predicted,
                                const LabelFeeds& feeds) {
   std::vector<Output> metrics;

@@ -27,6 +27,10 @@ struct LabelFeeds {
 Output loss_of(const CompileOptions& options, const std::vector<Output>& predicted,
                const LabelFeeds& feeds);
 
+// The loss that a layer has added, a mean over a part of a batch, as it counts for the batch: by the
+// part's examples, float64, over LabelFeeds::share.
+Output by_examples(Output loss, Output examples, Output share);
+
 std::vector<Output> metrics_of(const CompileOptions& options, const std::vector<Output>& predicted,
                                const LabelFeeds& feeds);
 

@@ -147,7 +147,6 @@ void MicroBatches::forward(int stage, MicroBatch& micro_batch) {
   });
 }
 
-// Losses that layers add are means over a micro-batch; they count by its examples.
 void MicroBatches::measure(MicroBatch& micro_batch) {
   std::vector<Output> predicted;
   for (const SymbolicTensor& output : model_.architecture.outputs)
@@ -155,8 +154,7 @@ void MicroBatches::measure(MicroBatch& micro_batch) {
   const LabelFeeds& labels = micro_batch.feeds.labels;
   micro_batch.loss = loss_of(model_.options, predicted, labels);
   for (const Output& loss : micro_batch.pass.losses)
-    micro_batch.loss =
-        micro_batch.loss + loss * (cast(micro_batch.feeds.examples, DType::float32) / labels.share);
+    micro_batch.loss = micro_batch.loss + by_examples(loss, micro_batch.feeds.examples, labels.share);
   micro_batch.metrics = metrics_of(model_.options, predicted, labels);
 }
 

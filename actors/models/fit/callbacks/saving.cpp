@@ -1,5 +1,6 @@
 // Callbacks that save the model, or its average.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <cstdint>
 #include <map>
@@ -166,9 +167,18 @@ class AveragedWeights final : public Callback {
   void on_train_begin(FitContext&) override {
     sums_.clear();
     count_ = 0;
+    has_begun_ = false;
   }
+  void on_epoch_begin(FitContext& training, int epoch) override {
+    const bool is_first = !std::exchange(has_begun_, true);
+    const bool goes_on = training.resumed() || epoch != training.first().epoch;
+    if (is_first && goes_on && epoch > from_epoch_)
+      spdlog::warn("averaged_weights: training goes on in epoch {}: the mean lacks epochs {} to {}",
+                   epoch, from_epoch_, epoch - 1);
+  }
+  // What was stopped within its epoch does not count.
   void on_epoch_end(FitContext& training, int epoch, Logs&) override {
-    if (epoch < from_epoch_) return;
+    if (epoch < from_epoch_ || training.model().progress().epoch == epoch) return;
     ++count_;
     for (const auto& [name, value] : training.model().weights()) {
       const auto values = value.values<float>();
@@ -177,8 +187,9 @@ class AveragedWeights final : public Callback {
       for (std::size_t i = 0; i < values.size(); ++i) sum[i] += static_cast<double>(values[i]);
     }
   }
+  // Interrupted training may go on, with the weights that it has.
   void on_train_end(FitContext& training) override {
-    if (count_ == 0) return;
+    if (count_ == 0 || training.interrupted()) return;
     auto weights = training.model().weights();
     for (auto& [name, value] : weights) {
       Tensor mean = Tensor::allocate(DType::float32, value.shape());
@@ -193,6 +204,7 @@ class AveragedWeights final : public Callback {
  private:
   int from_epoch_;
   int count_ = 0;
+  bool has_begun_ = false;
   std::map<std::string, std::vector<double>> sums_;
 };
 

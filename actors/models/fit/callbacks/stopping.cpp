@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <string_view>
 
 #include "actors/models/fit/callbacks/monitored_value.h"
 #include "actors/models/model.h"
@@ -63,6 +64,15 @@ class EarlyStopping final : public Callback {
   std::map<std::string, Tensor> best_weights_;
 };
 
+// Before training, for a callback that sets the learning rate.
+void expect_no_schedule(const FitContext& training, std::string_view callback) {
+  if (training.model().compile_options().learning_rate)
+    throw Error(Code::failed_precondition,
+                fmt::format("{}: the learning rate follows the schedule of compile(), so that no "
+                            "callback can set it; leave out one of the two",
+                            callback));
+}
+
 class ReduceOnPlateau final : public Callback {
  public:
   explicit ReduceOnPlateau(const ReduceOnPlateauOptions& options)
@@ -76,10 +86,14 @@ class ReduceOnPlateau final : public Callback {
                       options.patience, options.cooldown));
   }
 
-  void on_train_begin(FitContext&) override {
+  void on_train_begin(FitContext& training) override {
+    expect_no_schedule(training, "reduce_on_plateau");
     value_.reset();
     epochs_without_ = cooling_ = 0;
   }
+
+  // Throws where optimizers have different rates, before the first step.
+  void on_epoch_begin(FitContext& training, int) override { training.model().learning_rate(); }
 
   void on_epoch_end(FitContext& training, int, Logs& logs) override {
     logs.set("learning_rate", training.model().learning_rate());
@@ -134,7 +148,12 @@ class LearningRateScheduler final : public Callback {
     if (!schedule_) throw invalid_argument("learning_rate_scheduler: expected a function, got none");
   }
 
+  void on_train_begin(FitContext& training) override {
+    expect_no_schedule(training, "learning_rate_scheduler");
+  }
+  // An epoch that goes on where it was interrupted has its rate: the schedule may use the rate so far.
   void on_epoch_begin(FitContext& training, int epoch) override {
+    if (training.model().progress().batches > 0) return;
     training.model().set_learning_rate(schedule_(epoch, training.model().learning_rate()));
   }
   void on_epoch_end(FitContext& training, int, Logs& logs) override {
