@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "dataflow/graph/gradient.h"
 #include "kernels/attention/attention.h"
 #include "kernels/attention/attention_cpu.h"
 #include "kernels/core/builtin_ops.h"

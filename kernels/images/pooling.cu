@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "dataflow/graph/gradient.h"
 #include "kernels/core/builtin_ops.h"
 #include "kernels/core/dtypes.h"
 #include "kernels/ops.h"

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataflow/graph/op.h"
 #include "dataflow/ops/optimizer.h"
 #include "dataflow/values/tensor.h"
 #include "kernels/devices/device.h"
