@@ -42,6 +42,7 @@ BatchesOptions shape_of(const FitOptions& options, const ReplicaOptions& replica
   if (options.auto_shard_policy == AutoShardPolicy::off) {
     shape.batch_size /= replicas;
     shape.parts = parts;
+    shape.may_be_few = true;  // it joins
     return shape;
   }
   shape.shards = replicas;

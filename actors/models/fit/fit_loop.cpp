@@ -36,7 +36,8 @@ Logs logs_of_epoch(ModelEngine& model, const Totals& training, FitData& data, in
 
 Logs evaluate(ModelEngine& model, const TrainingData& data, const EvaluateOptions& options) {
   BatchesOptions shape{.batch_size = check_batch_size(options.batch_size),
-                       .first_steps = check_steps("evaluate", options.steps)};
+                       .first_steps = check_steps("evaluate", options.steps),
+                       .may_be_few = true};
   if (data.size()) shape.batch_size = std::min(shape.batch_size, *data.size());
   FitBatches batches(model.local->server, data, shape);
   return test(model, batches);
