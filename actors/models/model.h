@@ -70,8 +70,9 @@ struct FitOptions {
   // here or elsewhere: weights, optimizer slots, the number of the step and the learning rate. A
   // checkpoint in ReplicaOptions::checkpoint_folder replaces them.
   Distribution strategy = OneDevice{};
-  // When this becomes true, training ends after the step that runs; a cluster's chief saves then. Other
-  // tasks than the chief wait for it to do so. REQUIRES: it outlives fit().
+  // When this becomes true, training ends after the step that runs, on_train_end() is called, and the
+  // model has what was learned so far. A cluster's chief saves before that, if it has a folder; other
+  // tasks wait for it to do so. REQUIRES: it outlives fit().
   const std::atomic<bool>* interrupted = nullptr;
 };
 

@@ -94,6 +94,8 @@ class Callback {
   // The logs are of the whole epoch and of all replicas; what a callback adds, later ones see, and the
   // history keeps.
   virtual void on_epoch_end(FitContext&, int /*epoch*/, Logs&) {}
+  // Also if training was stopped or interrupted, but not after an exception. A cluster's last checkpoint
+  // has the weights that are set here, but not one of an interrupted training, which may go on from it.
   virtual void on_train_end(FitContext&) {}
 };
 

@@ -194,7 +194,8 @@ void ClusterFit::initialise(Session& session) {
 // Where each replica has the variables, weights that a callback has set are the chief's only, until all
 // begin anew with them, as after a loss.
 void ClusterFit::hand_out_changes(std::int64_t place) {
-  if (!in_session_->take_changed() || !is_all_reduce(replica_options_.strategy)) return;
+  weights_set_ = in_session_->take_changed();
+  if (!weights_set_ || !is_all_reduce(replica_options_.strategy)) return;
   if (!training_.stopped() && place < replica_options_.train_steps)
     throw Error(Code::aborted, "a callback has given the model other weights");
 }
@@ -415,9 +416,21 @@ void ClusterFit::forget_late_sums(int epoch) {
   if (sum_of_examples(sums, epoch + 1) != 0) take_row(sums, epoch + 1);
 }
 
-void ClusterFit::finish(Session& session) {
+bool ClusterFit::before_last_save(Session& session) {
   use(session);
   callbacks_.on_train_end();
+  return in_session_->take_changed() || weights_set_;
+}
+
+void ClusterFit::on_interrupt(Session& session) {
+  training_.interrupt();
+  use(session);
+  callbacks_.on_train_end();
+  adopt(session);
+}
+
+void ClusterFit::adopt(Session& session) {
+  use(session);
   steps_ = engine_.steps();
   engine_.adopt(types_.inputs, in_session_->weights(), state_at_end());
 }

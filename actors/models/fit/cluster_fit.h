@@ -41,7 +41,7 @@ class ClusterFit final : public ReplicaProgram {
   // chief's.
   ReplicaEnd run();
   History& history() { return history_; }
-  // The model's steps by now; none of a chief that was interrupted, whose model stays as it was.
+  // The model's steps by now; none of a chief that was stopped before it had them.
   const std::optional<std::int64_t>& steps() const { return steps_; }
 
   ReplicaNodes build(Graph& graph, const Replication& replication) override;
@@ -55,7 +55,9 @@ class ClusterFit final : public ReplicaProgram {
     return (step - first_step_.value_or(0)) % steps_per_epoch_ == 0;
   }
   void on_last_step(Session& session) override;
-  void finish(Session& session) override;
+  bool before_last_save(Session& session) override;
+  void finish(Session& session) override { adopt(session); }
+  void on_interrupt(Session& session) override;
 
  private:
   bool is_sync() const { return is_synchronous(replica_options_.strategy); }
@@ -69,6 +71,7 @@ class ClusterFit final : public ReplicaProgram {
   void feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const;
   void feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const;
   std::vector<ModelStage> stages() const;
+  void adopt(Session& session);
   void adopt_saved();
   void tell_callbacks(std::span<const Tensor> own, const Tensor& of_all);
   std::optional<double> new_not_finite(const Tensor& own_loss, const Tensor& sums);
@@ -121,6 +124,7 @@ class ClusterFit final : public ReplicaProgram {
   FitCallbacks callbacks_;
   std::optional<ProgressLine> line_;
   std::vector<Tensor> last_values_;
+  bool weights_set_ = false;   // by callbacks, since the last step
   bool sum_is_finite_ = true;  // the losses of this epoch, of all replicas, as far as callbacks know
   std::optional<Tensor> sums_;  // taken for an epoch whose end was interrupted by the loss of a task
 };
