@@ -135,8 +135,9 @@ Distribution distribution_from_environment(const ReplicaOptions& options = {.str
 Distribution pipeline_from_environment(const PipelineOptions& cut, const ReplicaOptions& options = {},
                                        ServerOptions server = {});
 
-// False at tasks other than the chief, whose model has no trained weights after fit(). In an elastic job
-// that is known after fit() only: false before.
+// False at tasks other than the chief, whose model has no trained weights after fit(): what would use
+// them, such as evaluate(), predict() and save(), throws there. In an elastic job that is known after
+// fit() only: false before.
 bool is_chief(const Distribution& strategy);
 
 // Calls `replica` for the tasks 0, 1, ... of a job of the cluster, each on a thread, and throws the

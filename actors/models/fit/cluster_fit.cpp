@@ -433,6 +433,7 @@ void ClusterFit::adopt(Session& session) {
   use(session);
   steps_ = engine_.steps();
   engine_.adopt(types_.inputs, in_session_->weights(), state_at_end());
+  has_weights_ = true;
 }
 
 // Of a divided optimizer other tasks have a part: one that was lost when all was done costs that alone.
@@ -480,6 +481,7 @@ ReplicaEnd ClusterFit::run() {
   if (elastic_) {
     elastic_->history = std::move(history_);
     elastic_->steps = steps_;
+    elastic_->has_weights = has_weights_;
   }
   return end;
 }
@@ -494,6 +496,7 @@ void ClusterFit::adopt_saved() {
   for (const std::string& name : variable_names_) weights[name] = saved->tensors.at(name);
   engine_.adopt(types_.inputs, std::move(weights), std::nullopt);
   steps_ = saved->global_step;
+  has_weights_ = true;
 }
 
 }  // namespace actorflow

@@ -25,6 +25,7 @@ struct ElasticFit {
   History history{};       // as far as this task was the chief
   bool has_begun = false;  // callbacks know of it
   std::optional<std::int64_t> steps{};
+  bool has_weights = false;  // of the last world
 };
 
 // Trains in synchronous steps, of which each takes a batch that the replicas divide, or in asynchronous
@@ -43,6 +44,8 @@ class ClusterFit final : public ReplicaProgram {
   History& history() { return history_; }
   // The model's steps by now; none of a chief that was stopped before it had them.
   const std::optional<std::int64_t>& steps() const { return steps_; }
+  // Whether the model has what the cluster has trained: the chief's, unless it was stopped before.
+  bool has_weights() const { return has_weights_; }
 
   ReplicaNodes build(Graph& graph, const Replication& replication) override;
   ReplicaSettings settings() const override;
@@ -116,6 +119,7 @@ class ClusterFit final : public ReplicaProgram {
   std::int64_t next_place_ = 0;  // synchronous: of the next batch; asynchronous: the batch's number
   std::int64_t place_ = 0;       // after the global step that the replica has heard of last
   std::optional<std::int64_t> steps_;
+  bool has_weights_ = false;
   std::int64_t next_batch_ = -1;  // of its epoch, that the iterator gives next; -1: begin anew
 
   // At the chief.
