@@ -1,7 +1,5 @@
 #include "actors/models/fit/cluster_fit.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -19,8 +17,8 @@
 #include "actors/layers/checks.h"
 #include "actors/models/data/class_weight.h"
 #include "actors/models/fit/fit_loop.h"
+#include "actors/models/fit/fit_settings.h"
 #include "actors/models/fit/pipeline_plan.h"
-#include "actors/models/network/clipping.h"
 #include "actors/runtime/runtime.h"
 #include "actors/strategies/meeting.h"
 #include "dataflow/values/error.h"
@@ -102,6 +100,7 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
             shape_of(options, replica_options_, task_, micro_batches_ ? micro_batches_->count : 1,
                      engine.compiled().seed, elastic != nullptr)),
       own_data_(sizes_of_own_data(server, task_, data_, options, replica_options_)),
+      ends_of_data_(own_data_ ? "its own" : describe_examples(data, server.runtime())),
       steps_per_epoch_(own_data_ ? own_data_->steps_of_epoch() : data_.training.count_steps()),
       training_(model, *server.runtime(), {.epoch = options.initial_epoch + 1}, options.epochs),
       callbacks_(options.callbacks, engine.compiled().metrics, training_) {
@@ -149,23 +148,17 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
 }
 
 ReplicaSettings ClusterFit::settings() const {
-  std::string variables;
-  for (const auto& [variable, trained, regularizer] : nodes_->variables.entries)
-    variables += fmt::format("{}{} {}{}", variables.empty() ? "" : ", ", variable.name(),
-                             variable.type().to_string(), trained ? "" : " not trained");
-  const auto& compile = engine_.compiled();
-  const auto& frozen = engine_.architecture.frozen;
-  return {{"variables", variables},
-          {"frozen layers", frozen.empty() ? "none" : fmt::format("{}", fmt::join(frozen, ", "))},
-          {"optimizer", describe_optimizers(compile.optimizer, nodes_->variables.trained())},
-          {"clipping", describe_clipping(compile)},
-          {"epochs", std::to_string(options_.epochs)},
-          {"batch_size", std::to_string(options_.batch_size)},
-          {"steps of an epoch", std::to_string(steps_per_epoch_)},
-          {"seed", std::to_string(compile.seed)},
-          {"class_weight", describe(options_.class_weight)},
-          {"examples of each replica", own_data_ ? own_data_->describe() : "the same"},
-          {"pipeline", describe(pipeline_, micro_batches_)}};
+  ReplicaSettings settings = settings_of_model(*nodes_, engine_.architecture, engine_.compiled());
+  settings.insert(settings.end(),
+                  {{"epochs", std::to_string(options_.epochs)},
+                   {"batch_size", std::to_string(options_.batch_size)},
+                   {"shuffle", options_.shuffle ? "true" : "false"},
+                   {"steps of an epoch", std::to_string(steps_per_epoch_)},
+                   {"class_weight", describe(options_.class_weight)},
+                   {"examples of each replica", own_data_ ? own_data_->describe() : "the same"},
+                   {"first and last example", ends_of_data_},
+                   {"pipeline", describe(pipeline_, micro_batches_)}});
+  return settings;
 }
 
 void ClusterFit::prepare(MonitoredOptions& options) {

@@ -100,6 +100,7 @@ class ClusterFit final : public ReplicaProgram {
   ModelEngine::ExampleTypes types_;
   FitData data_;
   std::optional<SizesOfReplicas> own_data_;  // AutoShardPolicy::off
+  std::string ends_of_data_;                 // for people: see describe_examples()
   // With data of its own: an example of it, for steps in which it has none. The network may make what is
   // no number of zeros, which a gradient times 0 would keep.
   std::optional<Tuple> example_;
