@@ -46,7 +46,7 @@ struct ParameterServer {
 // their slots, and updates them by the mean of all gradients, an all-reduce. A worker that is lost and
 // comes back gets the chief's variables, and only the step that was under way is made again; after the
 // loss of the chief all go on from the newest checkpoint. What is learned has the same bits as without
-// the loss.
+// the loss, but for what the chief's callbacks have seen before (callbacks.h).
 //   MultiWorkerMirrored{server, {.strategy = AllReduce{.sharded_optimizer = true}}}
 // divides the slots among the workers, and goes on from the newest checkpoint after the loss of any.
 struct MultiWorkerMirrored {

@@ -212,6 +212,8 @@ void ClusterFit::begin(Session& session, std::int64_t global_step) {
   // A task was lost while an epoch ended, and nothing of the model was lost with it.
   if (line_ && place_ == progress.epoch * steps_per_epoch_ && !training_.stopped()) end_epoch();
   const int epoch = epoch_of(place_);
+  if (std::exchange(callbacks_are_new_, false) && (training_.resumed() || epoch > training_.first().epoch))
+    callbacks_.warn_of_missing(epoch);
   while (!history_.epochs.empty() && history_.epochs.back() >= epoch) {
     history_.epochs.pop_back();
     history_.logs.pop_back();
@@ -443,6 +445,7 @@ std::optional<TrainedState> ClusterFit::state_at_end() {
 
 // The others would wait for a chief that has failed before its first session.
 void ClusterFit::begin_callbacks() {
+  callbacks_are_new_ = true;
   try {
     callbacks_.on_train_begin();
   } catch (...) {

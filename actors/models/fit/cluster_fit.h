@@ -127,6 +127,7 @@ class ClusterFit final : public ReplicaProgram {
   History history_;
   FitContext training_;
   FitCallbacks callbacks_;
+  bool callbacks_are_new_ = false;  // no epoch has begun since they were told that training begins
   std::optional<ProgressLine> line_;
   std::vector<Tensor> last_values_;
   bool weights_set_ = false;   // by callbacks, since the last step

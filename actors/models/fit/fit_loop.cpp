@@ -64,6 +64,7 @@ FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, co
 History FitLoop::run() {
   History history;
   callbacks_->on_train_begin();
+  if (context_->resumed()) callbacks_->warn_of_missing(context_->first().epoch);
   FitProgress& progress = engine_.progress = context_->first();
   while (progress.epoch <= options_.epochs && !context_->stopped()) {
     const int epoch = progress.epoch;

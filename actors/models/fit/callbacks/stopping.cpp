@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <string_view>
 
 #include "actors/models/fit/callbacks/monitored_value.h"
 #include "actors/models/model.h"
@@ -27,6 +28,10 @@ class EarlyStopping final : public Callback {
     value_.reset();
     epochs_without_ = best_epoch_ = 0;
     best_weights_.clear();
+  }
+
+  std::string_view misses_before(int epoch) const override {
+    return epoch > options_.start_from_epoch ? "early_stopping" : "";
   }
 
   // As in Keras, nothing stops in the first epoch, whose weights are the best until others are, and
@@ -79,6 +84,10 @@ class ReduceOnPlateau final : public Callback {
   void on_train_begin(FitContext&) override {
     value_.reset();
     epochs_without_ = cooling_ = 0;
+  }
+
+  std::string_view misses_before(int epoch) const override {
+    return epoch > 1 ? "reduce_on_plateau" : "";
   }
 
   void on_epoch_end(FitContext& training, int, Logs& logs) override {
