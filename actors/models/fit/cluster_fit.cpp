@@ -212,7 +212,8 @@ void ClusterFit::begin(Session& session, std::int64_t global_step) {
   // A task was lost while an epoch ended, and nothing of the model was lost with it.
   if (line_ && place_ == progress.epoch * steps_per_epoch_ && !training_.stopped()) end_epoch();
   const int epoch = epoch_of(place_);
-  if (std::exchange(callbacks_are_new_, false) && (training_.resumed() || epoch > training_.first().epoch))
+  if (std::exchange(callbacks_are_new_, false) &&
+      (training_.resumed() || epoch > training_.first().epoch))
     callbacks_.warn_of_missing(epoch);
   while (!history_.epochs.empty() && history_.epochs.back() >= epoch) {
     history_.epochs.pop_back();
