@@ -71,9 +71,9 @@ struct FitOptions {
   // model goes on there where it is, and later here or elsewhere: weights, optimizer slots, the number
   // of the step and the learning rate. A checkpoint in ReplicaOptions::checkpoint_folder replaces them.
   Distribution strategy = OneDevice{};
-  // When this becomes true, training ends after the step that runs, on_train_end() is called, and the
-  // model has what was learned so far. A cluster's chief saves before that, if it has a folder; other
-  // tasks wait for it to do so. REQUIRES: it outlives fit().
+  // When this becomes true, training ends after the step that runs, callbacks hear of the epoch as far
+  // as it came and of the end, and the model has what was learned so far. A cluster's chief saves before
+  // that, if it has a folder; other tasks wait for it to do so. REQUIRES: it outlives fit().
   const std::atomic<bool>* interrupted = nullptr;
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/models/fit/callbacks.h"
@@ -30,10 +31,11 @@ Model perceptron() {
 }
 
 // Interrupts training after its fourth step, the first of the second epoch.
-struct Interruption {
+struct Interrupter {
   std::atomic<bool> wanted = false;
   Weights weights;  // when it came
   std::int64_t step = 0;
+  std::vector<int> epochs;  // that ended, whole or not
   int ends = 0;  // calls of on_train_end() that know of it
 
   CallbackRef callback() {
@@ -45,12 +47,13 @@ struct Interruption {
                weights = training.model().weights();
                wanted = true;
              },
+         .on_epoch_end = [this](FitContext&, int epoch, Logs&) { epochs.push_back(epoch); },
          .on_train_end = [this](FitContext& training) { ends += training.interrupted() ? 1 : 10; }});
   }
 };
 
 // Two workers that save into a folder make 9 steps, 3 in each epoch.
-struct Job {
+struct SavingJob {
   std::string folder;
   std::int64_t save_steps = 100;
   const std::atomic<bool>* interrupted = nullptr;
@@ -94,28 +97,49 @@ BOOST_AUTO_TEST_SUITE(training_ends)
 BOOST_AUTO_TEST_CASE(an_interrupted_model_has_what_it_learned_under_each_strategy) {
   const auto [x, y] = points_of_a_line(10);
   for (const auto& [name, fit] : each_strategy([](const Model&) { return perceptron(); })) {
-    Interruption interruption;
+    Interrupter interrupter;
     Model model = perceptron();
-    FitOptions options = quiet({.epochs = 100, .batch_size = 4, .interrupted = &interruption.wanted});
-    options.callbacks = {interruption.callback()};
+    FitOptions options = quiet({.epochs = 100, .batch_size = 4, .interrupted = &interrupter.wanted});
+    options.callbacks = {interrupter.callback()};
     fit(model, {x, y}, options);
-    BOOST_TEST(interruption.ends == 1, name);
-    BOOST_TEST(interruption.step == 4, name);
+    BOOST_TEST(interrupter.ends == 1, name);
+    BOOST_TEST(interrupter.epochs == (std::vector<int>{1, 2}), name);
+    BOOST_TEST(interrupter.step == 4, name);
     BOOST_TEST(model.step() == 4, name);
-    BOOST_TEST(same(model.weights(), interruption.weights), name);
+    BOOST_TEST(same(model.weights(), interrupter.weights), name);
     BOOST_TEST(!same(model.weights(), perceptron().weights()), name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_interrupted_training_goes_on_from_its_backup_under_each_strategy) {
+  const auto [x, y] = points_of_a_line(10);
+  for (const auto& [name, fit] : each_strategy([](const Model&) { return perceptron(); })) {
+    const Folder folder;
+    Interrupter interrupter;
+    FitOptions options = quiet({.epochs = 3, .batch_size = 4});
+    Model whole = perceptron(), interrupted = perceptron(), again = perceptron();
+    fit(whole, {x, y}, options);
+    options.callbacks = {backup_and_restore(folder.path())};
+    FitOptions watched = options;
+    watched.callbacks.insert(watched.callbacks.begin(), interrupter.callback());
+    watched.interrupted = &interrupter.wanted;
+    fit(interrupted, {x, y}, watched);
+    BOOST_TEST(interrupted.step() == 4, name);
+    fit(again, {x, y}, options);
+    BOOST_TEST(again.step() == 9, name);
+    BOOST_TEST(same(again.weights(), whole.weights()), name);
   }
 }
 
 // What goes on from it must not begin with an average of earlier epochs.
 BOOST_AUTO_TEST_CASE(the_checkpoint_of_an_interrupted_training_is_older_than_what_callbacks_set) {
   const Folder folder;
-  Interruption interruption;
-  const Job job{.folder = folder.path(), .interrupted = &interruption.wanted};
-  const Weights mean = job.train({interruption.callback(), averaged_weights()});
-  BOOST_TEST(interruption.ends == 1);
-  BOOST_TEST(!same(mean, interruption.weights));
-  BOOST_TEST(same(job.saved(), interruption.weights));
+  Interrupter interrupter;
+  const SavingJob job{.folder = folder.path(), .interrupted = &interrupter.wanted};
+  const Weights mean = job.train({interrupter.callback(), averaged_weights()});
+  BOOST_TEST(interrupter.ends == 1);
+  BOOST_TEST(!same(mean, interrupter.weights));
+  BOOST_TEST(same(job.saved(), interrupter.weights));
 }
 
 // Also where the last step has been saved before the callbacks set weights.
@@ -123,7 +147,7 @@ BOOST_AUTO_TEST_CASE(the_last_checkpoint_has_the_weights_that_callbacks_set_at_t
   for (const std::int64_t save_steps : {100, 3})
     for (const Callbacks& callbacks : {Callbacks{averaged_weights()}, restoring_the_second_epoch()}) {
       const Folder folder;
-      const Job job{.folder = folder.path(), .save_steps = save_steps};
+      const SavingJob job{.folder = folder.path(), .save_steps = save_steps};
       const Weights trained = job.train(callbacks);
       BOOST_TEST(latest_step(posix_storage(), folder.path()).value() == 9);
       BOOST_TEST(same(job.saved(), trained));
@@ -134,7 +158,7 @@ BOOST_AUTO_TEST_CASE(the_last_checkpoint_has_the_weights_that_callbacks_set_at_t
 
 BOOST_AUTO_TEST_CASE(weights_that_are_set_after_the_last_epoch_are_saved_too) {
   const Folder folder;
-  const Job job{.folder = folder.path(), .save_steps = 3};
+  const SavingJob job{.folder = folder.path(), .save_steps = 3};
   const Weights zeros = [] {
     Weights weights = perceptron().weights();
     for (auto& [name, value] : weights) value = Tensor::zeros(value.dtype(), value.shape());
@@ -150,7 +174,7 @@ BOOST_AUTO_TEST_CASE(weights_that_are_set_after_the_last_epoch_are_saved_too) {
 
 BOOST_AUTO_TEST_CASE(a_callback_that_throws_at_the_end_costs_no_checkpoint) {
   const Folder folder;
-  const Job job{.folder = folder.path()};
+  const SavingJob job{.folder = folder.path()};
   const auto fails =
       callback({.on_train_end = [](FitContext&) { throw invalid_argument("it is too late"); }});
   BOOST_CHECK_EXCEPTION(job.train({fails}), Error, says("it is too late"));

@@ -346,19 +346,35 @@ void ClusterFit::on_last_step(Session& session) {
 
 void ClusterFit::end_epoch() {
   const int epoch = engine_.progress.epoch;
-  Totals totals(engine_.compiled().metrics);
   if (!sums_) sums_ = take_sums(epoch);
-  totals.add_sums(sums_->values<double>(), last_values_);
-  // Replicas that hear late of a short epoch count for another: what the chief measured last is there.
-  if (sums_->values<double>()[0] == 0 && !last_values_.empty()) totals.add(last_values_, 1);
-  Logs logs = logs_of_epoch(engine_, totals, data_, epoch);
+  Logs logs = logs_of_epoch(engine_, totals_of(*sums_), data_, epoch);
   sums_.reset();
-  line_->finish(logs);
   engine_.progress = {.epoch = epoch + 1};
+  tell_epoch(epoch, std::move(logs));
+  if (!training_.stopped()) begin_epoch(epoch + 1);
+}
+
+// As on one device: an interrupted epoch counts as far as it came, and is not validated.
+void ClusterFit::end_part_of_epoch() {
+  const int epoch = engine_.progress.epoch;
+  Logs logs;
+  totals_of(take_row(read_sums(), epoch)).write_to(logs);
+  tell_epoch(epoch, std::move(logs));
+}
+
+Totals ClusterFit::totals_of(const Tensor& sums) const {
+  Totals totals(engine_.compiled().metrics);
+  totals.add_sums(sums.values<double>(), last_values_);
+  // Replicas that hear late of a short epoch count for another: what the chief measured last is there.
+  if (sums.values<double>()[0] == 0 && !last_values_.empty()) totals.add(last_values_, 1);
+  return totals;
+}
+
+void ClusterFit::tell_epoch(int epoch, Logs logs) {
+  line_->finish(logs);
   callbacks_.on_epoch_end(epoch, logs);
   history_.epochs.push_back(epoch);
   history_.logs.push_back(std::move(logs));
-  if (!training_.stopped()) begin_epoch(epoch + 1);
 }
 
 // The sums of an epoch, float64 [k], which then begin anew. Those of a step may come a little after it:
@@ -369,7 +385,10 @@ Tensor ClusterFit::take_sums(int epoch) {
   using namespace std::chrono_literals;
   constexpr int tries = 100;
   const double any = is_over(epoch + 1, place_) ? 0 : 1;
-  const std::int64_t all = own_data_ ? own_data_->examples() : data_.training.examples_of_epoch();
+  std::int64_t all = own_data_ ? own_data_->examples() : data_.training.examples_of_epoch();
+  // The first batches of the first epoch may have been trained before, by a program with this backup.
+  if (const FitProgress& first = training_.first(); first.epoch == epoch && !own_data_)
+    all -= first.batches * options_.batch_size;
   const auto expected = is_sync() ? static_cast<double>(all) : any;
   Tensor sums = read_sums();
   for (int i = 0; i < tries && sum_of_examples(sums, epoch) < expected; ++i) {
@@ -421,6 +440,7 @@ bool ClusterFit::before_last_save(Session& session) {
 void ClusterFit::on_interrupt(Session& session) {
   training_.interrupt();
   use(session);
+  if (line_ && engine_.progress.batches > 0 && !last_values_.empty()) end_part_of_epoch();
   callbacks_.on_train_end();
   adopt(session);
 }

@@ -11,6 +11,7 @@
 #include "actors/models/fit/fit_callbacks.h"
 #include "actors/models/fit/fit_data.h"
 #include "actors/models/fit/progress_line.h"
+#include "actors/models/fit/totals.h"
 #include "actors/models/model_engine.h"
 #include "actors/strategies/elastic_task.h"
 #include "actors/strategies/replica_run.h"
@@ -80,6 +81,9 @@ class ClusterFit final : public ReplicaProgram {
   std::optional<double> new_not_finite(const Tensor& own_loss, const Tensor& sums);
   void begin_epoch(int epoch);
   void end_epoch();
+  void end_part_of_epoch();
+  Totals totals_of(const Tensor& sums) const;
+  void tell_epoch(int epoch, Logs logs);
   bool is_over(int epoch, std::int64_t place) const;
   void hand_out_changes(std::int64_t place);
   int epoch_of(std::int64_t place) const { return static_cast<int>(place / steps_per_epoch_) + 1; }
