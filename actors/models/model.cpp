@@ -45,6 +45,7 @@ History Model::fit(const TrainingData& data, const FitOptions& options) {
 }
 
 Logs Model::evaluate(const TrainingData& data, const EvaluateOptions& options) {
+  engine_->expect_weights("evaluate");
   engine_->build_testing(types_of_example(data.elements(), engine_->threads()));
   return actorflow::evaluate(*engine_, data, options);
 }
@@ -120,6 +121,7 @@ std::vector<std::string> Model::layer_names() const {
 
 void Model::save(const std::string& folder, const KeepOptions& keep) {
   expect_path("Model::save", folder);
+  engine_->expect_weights("save");
   build();
   engine_->session().save(folder, engine_->progress, keep);
 }
@@ -137,10 +139,12 @@ void Model::load(const std::string& folder) {
   const auto progress = model.load(folder);
   if (!progress) throw Error(Code::not_found, fmt::format("no trained model in {}", folder));
   engine_->progress = *progress;
+  engine_->lacks_weights = false;
 }
 
 void Model::save_weights(const std::string& folder, const KeepOptions& keep) {
   expect_path("Model::save_weights", folder);
+  engine_->expect_weights("save_weights");
   build();
   actorflow::save_weights(engine_->session(), folder, keep);
 }
@@ -149,12 +153,14 @@ void Model::load_weights(const std::string& folder) {
   expect_path("Model::load_weights", folder);
   build();
   actorflow::load_weights(engine_->session(), folder);
+  engine_->lacks_weights = false;
 }
 
 FitProgress Model::progress() const { return engine_->progress; }
 
 void Model::export_onnx(const std::string& folder) {
   expect_path("Model::export_onnx", folder);
+  engine_->expect_weights("export_onnx");
   build();
   const ModelGraph& graph = engine_->session().nodes();
   Signature signature;

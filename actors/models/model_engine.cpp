@@ -146,6 +146,7 @@ TrainingStep& ModelEngine::build_training(const std::vector<TensorType>& example
 }
 
 std::map<std::string, Tensor> ModelEngine::weights() {
+  expect_weights("weights");
   if (!of_cluster && !local && !kept_weights.empty()) return kept_weights;
   if (!of_cluster) build({});
   return session().weights();
@@ -154,6 +155,7 @@ std::map<std::string, Tensor> ModelEngine::weights() {
 void ModelEngine::set_weights(const std::map<std::string, Tensor>& weights) {
   if (!of_cluster) build({});
   session().set_weights(weights);
+  lacks_weights = false;
 }
 
 void ModelEngine::adopt(const std::vector<TensorType>& inputs, std::map<std::string, Tensor> weights,
@@ -178,6 +180,15 @@ void ModelEngine::set_steps(std::int64_t steps) {
     local->in_session.set_global_step(steps);
   else
     kept_steps = steps;
+}
+
+void ModelEngine::expect_weights(std::string_view what) const {
+  if (lacks_weights)
+    throw Error(
+        Code::failed_precondition,
+        fmt::format("{}: the last fit() has given this task no trained weights, which are the chief's "
+                    "alone; call it where is_chief(strategy) is true, or after load() or set_weights()",
+                    what));
 }
 
 void ModelEngine::expect_no_fit(std::string_view what) const {

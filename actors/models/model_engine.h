@@ -72,6 +72,8 @@ struct ModelEngine {
   std::optional<double> own_rate() const;
   // Drops the graph, and keeps the weights for the next one. The steps begin anew, as the slots do.
   void rebuild_later();
+  // Throws failed_precondition, of what needs trained weights, if the last fit() has given none.
+  void expect_weights(std::string_view what) const;
   // Throws failed_precondition during a fit(), as in a callback, of what would change its graph.
   void expect_no_fit(std::string_view what) const;
 
@@ -86,6 +88,7 @@ struct ModelEngine {
   std::optional<double> wanted_rate;           // that was set before there was a graph
   ModelSession* of_cluster = nullptr;          // while one trains
   bool in_fit = false;
+  bool lacks_weights = false;  // the last fit() has left the weights at another task
 
   // In this process.
   struct Local {

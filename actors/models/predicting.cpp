@@ -50,6 +50,7 @@ void expect_example(const ModelEngine& model, const std::vector<TensorType>& exa
 
 std::vector<Tensor> predict_inputs(ModelEngine& model, const std::vector<Tensor>& inputs,
                                    std::int64_t batch_size) {
+  model.expect_weights("predict");
   const std::int64_t rows = rows_of(inputs);
   const Dataset examples = Dataset::tensors(inputs);
   model.build(types_of_example(examples, model.runtime));
@@ -58,6 +59,7 @@ std::vector<Tensor> predict_inputs(ModelEngine& model, const std::vector<Tensor>
 
 std::vector<Tensor> predict_examples(ModelEngine& model, const Dataset& examples,
                                      const PredictOptions& options) {
+  model.expect_weights("predict");
   const std::int64_t batch_size = check_batch_size(options.batch_size);
   const Dataset wanted = first_batches(examples, batch_size, check_steps("predict", options.steps));
   auto types = types_of_example(wanted, model.runtime);

@@ -74,6 +74,8 @@ class SessionHook {
   virtual RunArgs before_run(RunContext&) { return {}; }
   // `results` are the values of before_run()'s fetches. Not called if the step failed.
   virtual void after_run(RunContext&, std::span<const Tensor> /*results*/) {}
+  // The program has changed variables since the last step: MonitoredSession::variables_changed().
+  virtual void variables_changed() {}
   // Called at the end of training, unless it failed.
   virtual void end(Session&) {}
 };

@@ -280,6 +280,10 @@ bool MonitoredSession::run_step(const std::function<void(StepContext&)>& body) {
   return false;
 }
 
+void MonitoredSession::variables_changed() {
+  for (const auto& hook : impl_->hooks) hook->variables_changed();
+}
+
 void MonitoredSession::close() {
   if (std::exchange(impl_->closed, true)) return;
   if (!impl_->failed && impl_->session && !impl_->server.stopping())

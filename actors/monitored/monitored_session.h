@@ -138,6 +138,9 @@ class MonitoredSession {
   // is next then. False if training is over and the step was not run.
   bool run_step(const std::function<void(StepContext&)>& body);
 
+  // For a program that has changed variables since the last step: the checkpoint that close() saves has
+  // these values, also where that step has one already.
+  void variables_changed();
   // Ends the session: calls hooks' end(), unless a step has failed or the server's job is over. The loss
   // of a task meanwhile is an error. Throws the error of the job if another task has reported one.
   void close();

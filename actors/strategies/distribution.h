@@ -46,7 +46,7 @@ struct ParameterServer {
 // their slots, and updates them by the mean of all gradients, an all-reduce. A worker that is lost and
 // comes back gets the chief's variables, and only the step that was under way is made again; after the
 // loss of the chief all go on from the newest checkpoint. What is learned has the same bits as without
-// the loss.
+// the loss, but for what the chief's callbacks have seen before (callbacks.h).
 //   MultiWorkerMirrored{server, {.strategy = AllReduce{.sharded_optimizer = true}}}
 // divides the slots among the workers, and goes on from the newest checkpoint after the loss of any.
 struct MultiWorkerMirrored {
@@ -135,8 +135,9 @@ Distribution distribution_from_environment(const ReplicaOptions& options = {.str
 Distribution pipeline_from_environment(const PipelineOptions& cut, const ReplicaOptions& options = {},
                                        ServerOptions server = {});
 
-// False at tasks other than the chief, whose model has no trained weights after fit(). In an elastic job
-// that is known after fit() only: false before.
+// False at tasks other than the chief, whose model has no trained weights after fit(): what would use
+// them, such as evaluate(), predict() and save(), throws there. In an elastic job that is known after
+// fit() only: false before.
 bool is_chief(const Distribution& strategy);
 
 // Calls `replica` for the tasks 0, 1, ... of a job of the cluster, each on a thread, and throws the

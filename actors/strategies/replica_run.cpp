@@ -49,6 +49,8 @@ class Replica {
   void leave(MonitoredSession& session);
   ReplicaEnd end_world(MonitoredSession& session);
   ReplicaEnd end_as_chief(MonitoredSession& session);
+  void end_program(MonitoredSession& session);
+  void end_interrupted(MonitoredSession& session);
   void end_as_worker(MonitoredSession& session);
   void wait_for_others();
   bool is_interrupted() const { return task_.is_chief() && interrupted_ && !elastic_; }
@@ -226,7 +228,7 @@ ReplicaEnd Replica::end_world(MonitoredSession& session) {
     elastic_->keep_state(session);
     return ReplicaEnd::world_over;
   }
-  if (task_.is_chief()) session.close();  // saves, if there is a folder
+  if (task_.is_chief()) end_interrupted(session);
   return ReplicaEnd::interrupted;
 }
 
@@ -290,11 +292,12 @@ void Replica::greet_chief(MonitoredSession& session) {
 
 ReplicaEnd Replica::end_as_chief(MonitoredSession& session) {
   if (is_interrupted()) {
-    session.close();
+    end_interrupted(session);
     server_.shutdown_cluster("the chief was interrupted");
     return ReplicaEnd::interrupted;
   }
   if (!ended_early_) wait_for_others();
+  end_program(session);
   session.close();
   program_.finish(session.session());
   if (options_.mark_end && !options_.checkpoint_folder.empty())
@@ -305,6 +308,21 @@ ReplicaEnd Replica::end_as_chief(MonitoredSession& session) {
     });
   server_.shutdown_cluster("training is complete");
   return ReplicaEnd::complete;
+}
+
+// What the program throws costs no checkpoint.
+void Replica::end_program(MonitoredSession& session) {
+  try {
+    if (program_.before_last_save(session.session())) session.variables_changed();
+  } catch (...) {
+    session.close();
+    throw;
+  }
+}
+
+void Replica::end_interrupted(MonitoredSession& session) {
+  session.close();  // saves, if there is a folder
+  if (session.why_over().empty() && !server_.stopping()) program_.on_interrupt(session.session());
 }
 
 // Stays until the job is over; trains on if the chief comes back and has to restore an earlier step.

@@ -88,15 +88,21 @@ class ReplicaProgram {
   virtual bool ends_round(std::int64_t) const { return false; }
   // The last step is done, and other replicas may still be at theirs. May come again after a recovery.
   virtual void on_last_step(Session&) {}
+  // At the chief, when all replicas have ended, before the last checkpoint. Returns whether variables
+  // have changed since the last step, so that a checkpoint of that step lacks something.
+  virtual bool before_last_save(Session&) { return false; }
   // At the chief, when all replicas have ended and the variables are final.
   virtual void finish(Session&) {}
+  // At a chief that was interrupted, which has saved: what it changes is in no checkpoint, from which
+  // training may go on. Not called if its server was stopped meanwhile.
+  virtual void on_interrupt(Session&) {}
 };
 
 enum class ReplicaEnd : std::uint8_t {
   complete,     // of the chief: finish() was called
   left,         // of other replicas, and where training was complete before it began
-  interrupted,  // `interrupted` became true, and this is the chief: it has saved and ended the job; of
-                // an elastic job any replica, and the others go on
+  interrupted,  // `interrupted` became true, and this is the chief: it has saved, on_interrupt() was
+                // called, and the job has ended; of an elastic job any replica, and the others go on
   world_over,   // of an elastic job: the task has kept the values, and trains on in the next world
 };
 

@@ -6,11 +6,16 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
+#include <string>
 
+#include "actors/checkpoint/checkpoint.h"
 #include "actors/client/dataset_iterator.h"
 #include "actors/events/summaries.h"
+#include "actors/input/rows.h"
 #include "actors/models/classifiers.h"
 #include "actors/models/data/batches.h"
+#include "actors/models/network/graph_hash.h"
 #include "actors/runtime/runtime.h"
 #include "apps/training/reports/accuracy.h"
 #include "apps/training/reports/gradient_counts.h"
@@ -24,6 +29,15 @@
 
 namespace actorflow {
 namespace {
+
+// A hash of the first and the last row; "unknown" without rows.
+std::string describe_ends(const Tensor& rows) {
+  if (!rows.valid() || rows.shape()[0] == 0) return "unknown";
+  const std::span column(&rows, 1);
+  const std::map<std::string, Tensor> ends{{"first", row_of(column, 0)[0]},
+                                           {"last", row_of(column, rows.shape()[0] - 1)[0]}};
+  return fmt::format("#{:016x}", hash_of(ends));
+}
 
 class ClassifierProgram final : public ReplicaProgram {
  public:
@@ -66,6 +80,7 @@ class ClassifierProgram final : public ReplicaProgram {
   Classifier model_;
   Output weight_;  // with a global batch: this replica's part of it, 1 where all have the same
   Variable global_step_;
+  Output rate_;  // by the schedule, or empty
   TrainOp train_;
   Summaries summaries_;
   Output staleness_;  // float64 [3]: steps, mean, maximum
@@ -110,10 +125,9 @@ TrainOp ClassifierProgram::train(Graph& graph, Replication replication) {
       return clip_by_global_norm(std::move(of_step), bound);
     };
   // On the host, where the variables' owners want it, wherever the model computes.
-  const Output rate = options_.learning_rate
-                          ? graph.on("/cpu:0", [&] { return options_.learning_rate(global_step_); })
-                          : Output();
-  return apply_gradients(graph, gradients, global_step_, options_.optimizer, replication, rate);
+  if (options_.learning_rate)
+    rate_ = graph.on("/cpu:0", [&] { return options_.learning_rate(global_step_); });
+  return apply_gradients(graph, gradients, global_step_, options_.optimizer, replication, rate_);
 }
 
 void ClassifierProgram::summarise() {
@@ -126,13 +140,17 @@ void ClassifierProgram::summarise() {
 ReplicaSettings ClassifierProgram::settings() const {
   return {
       {"model", describe(options_.model)},
+      {"loss", fmt::format("{} #{:016x}", options_.loss.name,
+                           graph_hash(model_.train.loss, {model_.train.logits}))},
       {"optimizer", describe_optimizers(options_.optimizer, model_.variables.trained())},
+      {"learning rate schedule", rate_ ? fmt::format("#{:016x}", graph_hash(rate_)) : "none"},
       {"clip_global_norm", fmt::format("{}", options_.clip_global_norm)},
       {"batch_size",
        std::to_string(options_.global_batch ? options_.global_batch : options_.batch_size)},
       {"precision", std::string(to_string(options_.precision))},
       {"seed", std::to_string(options_.seed)},
-      {data_.noun, fmt::format("{} that are {}", data_.train_count, data_.types.example.to_string())}};
+      {data_.noun, fmt::format("{} that are {}", data_.train_count, data_.types.example.to_string())},
+      {"first and last of the " + data_.noun, describe_ends(data_.sample)}};
 }
 
 void ClassifierProgram::prepare(MonitoredOptions& options) {

@@ -291,6 +291,25 @@ BOOST_AUTO_TEST_CASE(checkpoints_come_at_their_steps_and_at_the_end) {
   BOOST_TEST(listener->before == listener->after, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(the_last_checkpoint_has_what_is_set_after_the_last_step) {
+  Job job;
+  Program p;
+  const Output set = p.g.on("/job:worker/task:0", [&] {
+    return p.g.assign(p.w, p.g.constant(Tensor::of<float>({1}, {7.0F})));
+  });
+  auto options = job.chief();
+  options.save_checkpoint = {.steps = 1};  // the last step has a checkpoint before
+  options.last_step = 2;
+  MonitoredSession session(job.worker(0), p.g, options);
+  while (!session.should_stop()) session.run(p.train, p.feed(1));
+  session.session().run(std::vector<Output>{}, {}, {set});
+  session.variables_changed();
+  session.close();
+  const auto saved = load_latest_checkpoint(posix_storage(), job.folder.path());
+  BOOST_TEST(saved.value().global_step == 2);
+  BOOST_TEST(saved.value().tensors.at("w").values<float>()[0] == 7.0F);
+}
+
 BOOST_AUTO_TEST_CASE(who_comes_when_training_is_complete_leaves_at_once) {
   Job job;
   Program p(1);

@@ -90,6 +90,29 @@ BOOST_AUTO_TEST_CASE(each_epoch_reads_a_dataset_once) {
   BOOST_TEST(read == 81);  // one to learn its type
 }
 
+// Also where only reading tells how many there are, and before anything is learned.
+BOOST_AUTO_TEST_CASE(a_batch_that_is_larger_than_a_dataset_is_refused) {
+  const auto [x, y] = points_of_a_line(8);
+  const Dataset examples = Dataset::tensors({x, y});
+  Model model = sequential(input({1}), {dense(1)});
+  model.compile({.loss = mean_squared_error(), .optimizer = Sgd{0.01}});
+  const auto train = [&](std::int64_t parts, const Distribution& strategy) {
+    model.fit(examples,
+              quiet({.batch_size = 12, .gradient_accumulation_steps = parts, .strategy = strategy}));
+  };
+  const auto refusal = says("a batch of 12 examples is larger than the data, which have 8");
+  BOOST_CHECK_EXCEPTION(train(1, OneDevice{}), Error, refusal);
+  BOOST_CHECK_EXCEPTION(train(3, OneDevice{}), Error, refusal);
+  BOOST_CHECK_EXCEPTION(train(1, Mirrored{2}), Error, refusal);
+  BOOST_TEST(model.step() == 0);
+  // Testing takes what there is, and steps_per_epoch reads the data again and again.
+  const TrainingData few = examples.take(3);
+  model.fit(examples, quiet({.batch_size = 8, .validation_data = few}));
+  model.fit(examples, quiet({.batch_size = 12, .steps_per_epoch = 2}));
+  BOOST_TEST(model.step() == 3);
+  BOOST_TEST(std::isfinite(model.evaluate(few).at("loss")));
+}
+
 // An error that says so, as of a list that is too short, is none.
 BOOST_AUTO_TEST_CASE(only_the_end_of_the_data_is_their_end) {
   const auto [x, y] = points_of_a_line(10);

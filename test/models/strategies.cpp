@@ -4,10 +4,14 @@
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <functional>
 #include <future>
 #include <limits>
+#include <map>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "actors/models/fit/callbacks.h"
 #include "actors/models/model.h"
@@ -264,6 +268,40 @@ BOOST_AUTO_TEST_CASE(the_replicas_of_a_cluster_know_their_steps) {
   fit_both(chief, worker, 2, "");
   BOOST_TEST(chief.step() == 15);
   BOOST_TEST(worker.step() == 15);
+}
+
+// Rather than save or test what is random under the number of the trained step.
+BOOST_AUTO_TEST_CASE(a_task_without_the_trained_weights_uses_no_others) {
+  const Folder folder;
+  const Tensor x = points_of_a_line(10).first;
+  const TrainingData line{x, points_of_a_line(10).second};
+  const std::map<std::string, std::function<void(Model&)>> calls{
+      {"evaluate", [&](Model& model) { model.evaluate(line); }},
+      {"predict", [&](Model& model) { model.predict(x); }},
+      {"test_on_batch", [&](Model& model) { model.test_on_batch(line); }},
+      {"weights", [&](Model& model) { model.weights(); }},
+      {"save", [&](Model& model) { model.save(folder.file("all")); }},
+      {"save_weights", [&](Model& model) { model.save_weights(folder.file("weights")); }},
+      {"export_onnx", [&](Model& model) { model.export_onnx(folder.file("onnx")); }}};
+  const std::vector<std::function<void(Model&, Model&)>> cures{
+      [&](Model& worker, Model&) { worker.load(folder.file("all")); },
+      [&](Model& worker, Model&) { worker.load_weights(folder.file("weights")); },
+      [](Model& worker, Model& chief) { worker.set_weights(chief.weights()); }};
+  for (const auto& cure : cures) {
+    Model chief = perceptron(), worker = perceptron();
+    worker.build({{DType::float32, {1}}});
+    fit_both(chief, worker, 1, "");
+    for (const auto& [name, call] : calls) {
+      const Status refusal = status_of([&, &call = call] { call(worker); });
+      BOOST_TEST((refusal.code == Code::failed_precondition), name);
+      BOOST_TEST(refusal.message.starts_with(name + ": the last fit() has given this task no trained"),
+                 refusal.message);
+      call(chief);
+    }
+    cure(worker, chief);
+    BOOST_TEST(same(worker.weights(), chief.weights()));
+    calls.at("evaluate")(worker);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_steps_of_a_restored_checkpoint_count_once) {

@@ -37,7 +37,7 @@ class ClusterRun final : public Callback {
                    [&] { newest = latest_step(context.storage(), config_.model_dir); });
     if (newest && newest != std::exchange(newest_, newest)) saved_();
   }
-  void on_train_end(FitContext&) override { complete_ = true; }
+  void on_train_end(FitContext& context) override { complete_ = !context.interrupted(); }
 
   // Whether training came to its end: not interrupted, and not complete before.
   bool complete() const { return complete_; }

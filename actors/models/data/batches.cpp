@@ -31,6 +31,14 @@ std::int64_t examples_in(std::int64_t steps, std::int64_t batch_size) {
   return steps > most / batch_size ? most : steps * batch_size;
 }
 
+void expect_a_batch(std::int64_t examples, std::int64_t batch_size) {
+  if (batch_size > examples)
+    throw invalid_argument(
+        fmt::format("a batch of {} examples is larger than the data, which have {}; choose a batch size "
+                    "of at most that",
+                    batch_size, examples));
+}
+
 }  // namespace
 
 std::optional<Tuple> next_of(DatasetIterator& iterator) {
@@ -90,11 +98,7 @@ FitBatches::FitBatches(const Server& server, const TrainingData& data, const Bat
   if (options_.first > 0) elements_ = elements_.skip(options_.first);
   if (options_.count >= 0) elements_ = elements_.take(options_.count);
   if (size_) size_ = options_.count >= 0 ? options_.count : *size_ - options_.first;
-  if (size_ && options_.batch_size > *size_)
-    throw invalid_argument(
-        fmt::format("a batch of {} examples is larger than the data, which have {}; choose a batch size "
-                    "of at most that",
-                    options_.batch_size, *size_));
+  if (size_) expect_a_batch(*size_, options_.batch_size);
   if (options_.first_steps == 0) return;
   elements_ = first_batches(elements_, options_.batch_size, options_.first_steps);
   if (size_) size_ = std::min(*size_, examples_in(options_.first_steps, options_.batch_size));
@@ -129,17 +133,22 @@ std::int64_t FitBatches::count_examples() const {
   return count;
 }
 
+void FitBatches::learn_size(std::int64_t examples) {
+  if (!options_.may_be_few) expect_a_batch(examples, options_.batch_size);
+  size_ = examples;
+}
+
 // A dataset that shuffles does so in each pass anew, so that later epochs are later passes.
 Dataset FitBatches::examples_of(int epoch) {
   if (options_.shuffle)
     return elements_.shuffle({.seed = options_.seed + static_cast<std::uint64_t>(epoch)});
   if (epoch == 1) return elements_;
-  if (!size_) size_ = count_examples();
+  if (!size_) learn_size(count_examples());
   return later_passes(elements_, epoch - 1).take(*size_);
 }
 
 std::int64_t FitBatches::count_steps() {
-  if (options_.steps_per_epoch == 0 && !size_) size_ = count_examples();
+  if (options_.steps_per_epoch == 0 && !size_) learn_size(count_examples());
   return *steps();
 }
 
@@ -201,10 +210,10 @@ std::vector<Tuple> FitBatches::next_parts() {
     parts.push_back(std::move(*part));
   }
   next_batch_ = after;
-  if (!parts.empty())
-    ++steps_done_;
-  else if (!size_ && examples_ >= 0)
-    size_ = examples_;
+  // The data have ended, also if the first batch is short.
+  const bool ends = parts.empty() || (steps_done_ == 0 && examples_ < options_.batch_size);
+  if (!size_ && examples_ > 0 && ends) learn_size(examples_);
+  if (!parts.empty()) ++steps_done_;
   return parts;
 }
 

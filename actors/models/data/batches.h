@@ -39,6 +39,7 @@ struct BatchesOptions {
   std::int64_t steps_per_epoch = 0;    // 0: until the data end
   std::int64_t first = 0, count = -1;  // the part of the examples; -1: to the end
   std::int64_t first_steps = 0;        // so many batches of that part, at most; 0: all
+  bool may_be_few = false;             // data of unknown size may turn out to have less than a batch
   // The examples of one replica in each batch: number `shard`, `shard` + `shards`, ... If the batch size
   // is no multiple of `shards`, each replica reads whole batches. REQUIRES: `parts` is then 1.
   std::int64_t shards = 1, shard = 0;
@@ -55,8 +56,9 @@ Tuple rows_of_shard(const Tuple& batch, std::int64_t shards, std::int64_t shard)
 // Not thread-safe.
 class FitBatches {
  public:
-  // Throws invalid_argument if a batch is larger than all of the data, where that is known. REQUIRES:
-  // the server outlives this.
+  // Throws invalid_argument if a batch is larger than all of the data, where that is known; where it is
+  // not, whatever reads or counts them throws that, before it gives a batch. REQUIRES: the server
+  // outlives this.
   FitBatches(const Server& server, const TrainingData& data, const BatchesOptions& options);
 
   // Goes to a batch of an epoch; epochs are counted from 1, batches from 0.
@@ -81,6 +83,7 @@ class FitBatches {
   Dataset examples_of(int epoch);
   Dataset batches_of(const Dataset& examples, std::int64_t first) const;
   std::int64_t count_examples() const;
+  void learn_size(std::int64_t examples);
 
   const Server& server_;
   Dataset elements_;

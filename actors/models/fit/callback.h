@@ -95,6 +95,11 @@ class Callback {
   // The logs are of the whole epoch and of all replicas; what a callback adds, later ones see, and the
   // history keeps.
   virtual void on_epoch_end(FitContext&, int /*epoch*/, Logs&) {}
+  // The callback's name if it needs what it has seen before this epoch, else "". A checkpoint or backup
+  // does not have that: fit() warns where training goes on from one.
+  virtual std::string_view misses_before(int /*epoch*/) const { return {}; }
+  // Also if training was stopped or interrupted, but not after an exception. A cluster's last checkpoint
+  // has the weights that are set here, but not one of an interrupted training, which may go on from it.
   virtual void on_train_end(FitContext&) {}
 };
 

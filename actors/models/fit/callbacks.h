@@ -1,8 +1,13 @@
 // The callbacks that come with fit(), by the names of Keras.
 //
-// Folders are tried before training: fit() throws where nothing can be written. Later a disk that refuses
-// what a callback writes ends no training: that is logged, and tried again after the next epoch. A model
-// that the disk still refuses a minute after the last step is an error. An empty path is refused at once.
+// Folders are tried before training: fit() throws where nothing can be written. Later a disk that
+// refuses what a callback writes ends no training: that is logged, and tried again after the next epoch.
+// A model that the disk still refuses a minute after the last step is an error. An empty path is refused
+// at once.
+//
+// What callbacks have seen in earlier epochs (the best value and weights, epochs without an improvement,
+// the sums of averaged weights) is in no checkpoint or backup. Where training goes on from one, or an
+// elastic job gets another first task, they begin anew, and fit() warns with their names.
 #pragma once
 
 #include <cstdint>

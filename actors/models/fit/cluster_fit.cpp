@@ -1,7 +1,5 @@
 #include "actors/models/fit/cluster_fit.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -19,8 +17,8 @@
 #include "actors/layers/checks.h"
 #include "actors/models/data/class_weight.h"
 #include "actors/models/fit/fit_loop.h"
+#include "actors/models/fit/fit_settings.h"
 #include "actors/models/fit/pipeline_plan.h"
-#include "actors/models/network/clipping.h"
 #include "actors/runtime/runtime.h"
 #include "actors/strategies/meeting.h"
 #include "dataflow/values/error.h"
@@ -42,6 +40,7 @@ BatchesOptions shape_of(const FitOptions& options, const ReplicaOptions& replica
   if (options.auto_shard_policy == AutoShardPolicy::off) {
     shape.batch_size /= replicas;
     shape.parts = parts;
+    shape.may_be_few = true;  // it joins
     return shape;
   }
   shape.shards = replicas;
@@ -102,6 +101,7 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
             shape_of(options, replica_options_, task_, micro_batches_ ? micro_batches_->count : 1,
                      engine.compiled().seed, elastic != nullptr)),
       own_data_(sizes_of_own_data(server, task_, data_, options, replica_options_)),
+      ends_of_data_(own_data_ ? "its own" : describe_examples(data, server.runtime())),
       steps_per_epoch_(own_data_ ? own_data_->steps_of_epoch() : data_.training.count_steps()),
       training_(model, *server.runtime(), {.epoch = options.initial_epoch + 1}, options.epochs),
       callbacks_(options.callbacks, engine.compiled().metrics, training_) {
@@ -151,23 +151,17 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
 }
 
 ReplicaSettings ClusterFit::settings() const {
-  std::string variables;
-  for (const auto& [name, variable, trained, regularizer] : nodes_->variables.entries)
-    variables += fmt::format("{}{} {}{}", variables.empty() ? "" : ", ", name,
-                             variable.type().to_string(), trained ? "" : " not trained");
-  const auto& compile = engine_.compiled();
-  const auto& frozen = engine_.architecture.frozen;
-  return {{"variables", variables},
-          {"frozen layers", frozen.empty() ? "none" : fmt::format("{}", fmt::join(frozen, ", "))},
-          {"optimizer", describe_optimizers(compile.optimizer, nodes_->variables.trained())},
-          {"clipping", describe_clipping(compile)},
-          {"epochs", std::to_string(options_.epochs)},
-          {"batch_size", std::to_string(options_.batch_size)},
-          {"steps of an epoch", std::to_string(steps_per_epoch_)},
-          {"seed", std::to_string(compile.seed)},
-          {"class_weight", describe(options_.class_weight)},
-          {"examples of each replica", own_data_ ? own_data_->describe() : "the same"},
-          {"pipeline", describe(pipeline_, micro_batches_)}};
+  ReplicaSettings settings = settings_of_model(*nodes_, engine_.architecture, engine_.compiled());
+  settings.insert(settings.end(),
+                  {{"epochs", std::to_string(options_.epochs)},
+                   {"batch_size", std::to_string(options_.batch_size)},
+                   {"shuffle", options_.shuffle ? "true" : "false"},
+                   {"steps of an epoch", std::to_string(steps_per_epoch_)},
+                   {"class_weight", describe(options_.class_weight)},
+                   {"examples of each replica", own_data_ ? own_data_->describe() : "the same"},
+                   {"first and last example", ends_of_data_},
+                   {"pipeline", describe(pipeline_, micro_batches_)}});
+  return settings;
 }
 
 void ClusterFit::prepare(MonitoredOptions& options) {
@@ -197,7 +191,8 @@ void ClusterFit::initialise(Session& session) {
 // Where each replica has the variables, weights that a callback has set are the chief's only, until all
 // begin anew with them, as after a loss.
 void ClusterFit::hand_out_changes(std::int64_t place) {
-  if (!in_session_->take_changed() || !is_all_reduce(replica_options_.strategy)) return;
+  weights_set_ = in_session_->take_changed();
+  if (!weights_set_ || !is_all_reduce(replica_options_.strategy)) return;
   if (!training_.stopped() && place < replica_options_.train_steps)
     throw Error(Code::aborted, "a callback has given the model other weights");
 }
@@ -221,6 +216,9 @@ void ClusterFit::begin(Session& session, std::int64_t global_step) {
   // A task was lost while an epoch ended, and nothing of the model was lost with it.
   if (line_ && place_ == progress.epoch * steps_per_epoch_ && !training_.stopped()) end_epoch();
   const int epoch = epoch_of(place_);
+  if (std::exchange(callbacks_are_new_, false) &&
+      (training_.resumed() || epoch > training_.first().epoch))
+    callbacks_.warn_of_missing(epoch);
   while (!history_.epochs.empty() && history_.epochs.back() >= epoch) {
     history_.epochs.pop_back();
     history_.logs.pop_back();
@@ -356,19 +354,35 @@ void ClusterFit::on_last_step(Session& session) {
 
 void ClusterFit::end_epoch() {
   const int epoch = engine_.progress.epoch;
-  Totals totals(engine_.compiled().metrics);
   if (!sums_) sums_ = take_sums(epoch);
-  totals.add_sums(sums_->values<double>(), last_values_);
-  // Replicas that hear late of a short epoch count for another: what the chief measured last is there.
-  if (sums_->values<double>()[0] == 0 && !last_values_.empty()) totals.add(last_values_, 1);
-  Logs logs = logs_of_epoch(engine_, totals, data_, epoch);
+  Logs logs = logs_of_epoch(engine_, totals_of(*sums_), data_, epoch);
   sums_.reset();
-  line_->finish(logs);
   engine_.progress = {.epoch = epoch + 1};
+  tell_epoch(epoch, std::move(logs));
+  if (!training_.stopped()) begin_epoch();
+}
+
+// As on one device: an interrupted epoch counts as far as it came, and is not validated.
+void ClusterFit::end_part_of_epoch() {
+  const int epoch = engine_.progress.epoch;
+  Logs logs;
+  totals_of(take_row(read_sums(), epoch)).write_to(logs);
+  tell_epoch(epoch, std::move(logs));
+}
+
+Totals ClusterFit::totals_of(const Tensor& sums) const {
+  Totals totals(engine_.compiled().metrics);
+  totals.add_sums(sums.values<double>(), last_values_);
+  // Replicas that hear late of a short epoch count for another: what the chief measured last is there.
+  if (sums.values<double>()[0] == 0 && !last_values_.empty()) totals.add(last_values_, 1);
+  return totals;
+}
+
+void ClusterFit::tell_epoch(int epoch, Logs logs) {
+  line_->finish(logs);
   callbacks_.on_epoch_end(epoch, logs);
   history_.epochs.push_back(epoch);
   history_.logs.push_back(std::move(logs));
-  if (!training_.stopped()) begin_epoch();
 }
 
 // The sums of an epoch, float64 [k], which then begin anew. Those of a step may come a little after it:
@@ -379,7 +393,10 @@ Tensor ClusterFit::take_sums(int epoch) {
   using namespace std::chrono_literals;
   constexpr int tries = 100;
   const double any = is_over(epoch + 1, place_) ? 0 : 1;
-  const std::int64_t all = own_data_ ? own_data_->examples() : data_.training.examples_of_epoch();
+  std::int64_t all = own_data_ ? own_data_->examples() : data_.training.examples_of_epoch();
+  // The first batches of the first epoch may have been trained before, by a program with this backup.
+  if (const FitProgress& first = training_.first(); first.epoch == epoch && !own_data_)
+    all -= first.batches * options_.batch_size;
   const auto expected = is_sync() ? static_cast<double>(all) : any;
   Tensor sums = read_sums();
   for (int i = 0; i < tries && sum_of_examples(sums, epoch) < expected; ++i) {
@@ -422,11 +439,25 @@ void ClusterFit::forget_late_sums(int epoch) {
   if (sum_of_examples(sums, epoch + 1) != 0) take_row(sums, epoch + 1);
 }
 
-void ClusterFit::finish(Session& session) {
+bool ClusterFit::before_last_save(Session& session) {
   use(session);
   callbacks_.on_train_end();
+  return in_session_->take_changed() || weights_set_;
+}
+
+void ClusterFit::on_interrupt(Session& session) {
+  training_.interrupt();
+  use(session);
+  if (line_ && engine_.progress.batches > 0 && !last_values_.empty()) end_part_of_epoch();
+  callbacks_.on_train_end();
+  adopt(session);
+}
+
+void ClusterFit::adopt(Session& session) {
+  use(session);
   steps_ = engine_.steps();
   engine_.adopt(types_.inputs, in_session_->weights(), state_at_end());
+  has_weights_ = true;
 }
 
 // Of a divided optimizer other tasks have a part: one that was lost when all was done costs that alone.
@@ -443,6 +474,7 @@ std::optional<TrainedState> ClusterFit::state_at_end() {
 
 // The others would wait for a chief that has failed before its first session.
 void ClusterFit::begin_callbacks() {
+  callbacks_are_new_ = true;
   try {
     callbacks_.on_train_begin();
   } catch (...) {
@@ -474,6 +506,7 @@ ReplicaEnd ClusterFit::run() {
   if (elastic_) {
     elastic_->history = std::move(history_);
     elastic_->steps = steps_;
+    elastic_->has_weights = has_weights_;
   }
   return end;
 }
@@ -488,6 +521,7 @@ void ClusterFit::adopt_saved() {
   for (const std::string& name : variable_names_) weights[name] = saved->tensors.at(name);
   engine_.adopt(types_.inputs, std::move(weights), std::nullopt);
   steps_ = saved->global_step;
+  has_weights_ = true;
 }
 
 }  // namespace actorflow

@@ -11,6 +11,7 @@
 #include "actors/models/fit/fit_callbacks.h"
 #include "actors/models/fit/fit_data.h"
 #include "actors/models/fit/progress_line.h"
+#include "actors/models/fit/totals.h"
 #include "actors/models/model_engine.h"
 #include "actors/strategies/elastic_task.h"
 #include "actors/strategies/replica_run.h"
@@ -25,6 +26,7 @@ struct ElasticFit {
   History history{};       // as far as this task was the chief
   bool has_begun = false;  // callbacks know of it
   std::optional<std::int64_t> steps{};
+  bool has_weights = false;  // of the last world
 };
 
 // Trains in synchronous steps, of which each takes a batch that the replicas divide, or in asynchronous
@@ -41,8 +43,10 @@ class ClusterFit final : public ReplicaProgram {
   // chief's.
   ReplicaEnd run();
   History& history() { return history_; }
-  // The model's steps by now; none of a chief that was interrupted, whose model stays as it was.
+  // The model's steps by now; none of a chief that was stopped before it had them.
   const std::optional<std::int64_t>& steps() const { return steps_; }
+  // Whether the model has what the cluster has trained: the chief's, unless it was stopped before.
+  bool has_weights() const { return has_weights_; }
 
   ReplicaNodes build(Graph& graph, const Replication& replication) override;
   ReplicaSettings settings() const override;
@@ -55,7 +59,9 @@ class ClusterFit final : public ReplicaProgram {
     return (step - first_step_.value_or(0)) % steps_per_epoch_ == 0;
   }
   void on_last_step(Session& session) override;
-  void finish(Session& session) override;
+  bool before_last_save(Session& session) override;
+  void finish(Session& session) override { adopt(session); }
+  void on_interrupt(Session& session) override;
 
  private:
   bool is_sync() const { return is_synchronous(replica_options_.strategy); }
@@ -68,11 +74,15 @@ class ClusterFit final : public ReplicaProgram {
   void feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const;
   void feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const;
   std::vector<ModelStage> stages() const;
+  void adopt(Session& session);
   void adopt_saved();
   void tell_callbacks(std::span<const Tensor> own, const Tensor& of_all);
   std::optional<double> new_not_finite(const Tensor& own_loss, const Tensor& sums);
   void begin_epoch();
   void end_epoch();
+  void end_part_of_epoch();
+  Totals totals_of(const Tensor& sums) const;
+  void tell_epoch(int epoch, Logs logs);
   bool is_over(int epoch, std::int64_t place) const;
   void hand_out_changes(std::int64_t place);
   int epoch_of(std::int64_t place) const { return static_cast<int>(place / steps_per_epoch_) + 1; }
@@ -96,6 +106,7 @@ class ClusterFit final : public ReplicaProgram {
   ModelEngine::ExampleTypes types_;
   FitData data_;
   std::optional<SizesOfReplicas> own_data_;  // AutoShardPolicy::off
+  std::string ends_of_data_;                 // for people: see describe_examples()
   std::int64_t steps_per_epoch_;
 
   std::optional<ModelGraph> nodes_;  // of a graph that is gone when the replica has ended
@@ -112,18 +123,21 @@ class ClusterFit final : public ReplicaProgram {
   std::int64_t next_place_ = 0;  // synchronous: of the next batch; asynchronous: the batch's number
   std::int64_t place_ = 0;       // after the global step that the replica has heard of last
   std::optional<std::int64_t> steps_;
+  bool has_weights_ = false;
   std::int64_t next_batch_ = -1;  // of its epoch, that the iterator gives next; -1: begin anew
 
   // At the chief.
   History history_;
   FitContext training_;
   FitCallbacks callbacks_;
+  bool callbacks_are_new_ = false;  // no epoch has begun since they were told that training begins
   std::optional<ProgressLine> line_;
   // The next step begins an epoch. Not begin(): a new session saves a checkpoint after that, in which
   // nothing may be that callbacks change at the beginning, as they do so again when they go on from it.
   bool epoch_begins_ = false;
   bool initialised_ = false;  // since begin() was called last
   std::vector<Tensor> last_values_;
+  bool weights_set_ = false;   // by callbacks, since the last step
   bool sum_is_finite_ = true;  // the losses of this epoch, of all replicas, as far as callbacks know
   std::optional<Tensor> sums_;  // taken for an epoch whose end was interrupted by the loss of a task
 };

@@ -40,6 +40,8 @@ class FitCallbacks {
   void on_epoch_end(int epoch, Logs& logs) {
     for (const auto& callback : callbacks_) callback->on_epoch_end(context_, epoch, logs);
   }
+  // For training that goes on in this epoch from a checkpoint or backup.
+  void warn_of_missing(int epoch) const;
   void on_train_end() {
     for (const auto& callback : callbacks_) callback->on_train_end(context_);
   }

@@ -102,7 +102,7 @@ FitData::FitData(const Server& server, const TrainingData& data, const FitOption
                }()),
       validation_freq(options.validation_freq) {
   const TrainingData& tested = options.validation_data ? *options.validation_data : data;
-  BatchesOptions tests{.first_steps = options.validation_steps};
+  BatchesOptions tests{.first_steps = options.validation_steps, .may_be_few = true};
   if (options.validation_split > 0)
     tests.first = shape.count;
   else if (!options.validation_data)

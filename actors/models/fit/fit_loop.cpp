@@ -36,7 +36,8 @@ Logs logs_of_epoch(ModelEngine& model, const Totals& training, FitData& data, in
 
 Logs evaluate(ModelEngine& model, const TrainingData& data, const EvaluateOptions& options) {
   BatchesOptions shape{.batch_size = check_batch_size(options.batch_size),
-                       .first_steps = check_steps("evaluate", options.steps)};
+                       .first_steps = check_steps("evaluate", options.steps),
+                       .may_be_few = true};
   if (data.size()) shape.batch_size = std::min(shape.batch_size, *data.size());
   FitBatches batches(model.local->server, data, shape);
   return test(model, batches);
@@ -63,6 +64,7 @@ FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, co
 History FitLoop::run() {
   History history;
   callbacks_->on_train_begin();
+  if (context_->resumed()) callbacks_->warn_of_missing(context_->first().epoch);
   FitProgress& progress = engine_.progress = context_->first();
   while (progress.epoch <= options_.epochs && !context_->stopped()) {
     const int epoch = progress.epoch;

@@ -37,6 +37,7 @@ class InFit {
 struct FitEnd {
   History history{};
   std::optional<std::int64_t> steps{};  // of the model; none of a task that served
+  bool has_weights = false;             // the model has them: the chief's
 };
 
 // The same with the step at which training is complete, if the data tell it: a task that comes back when
@@ -65,11 +66,12 @@ FitEnd fit_on(Server& server, Model& model, ModelEngine& engine, const TrainingD
     throw;
   }
   fit->run();
-  return {std::move(fit->history()), fit->steps()};
+  return {std::move(fit->history()), fit->steps(), fit->has_weights()};
 }
 
 History take(FitEnd end, ModelEngine& engine) {
   if (end.steps) engine.set_steps(*end.steps);
+  engine.lacks_weights = !end.has_weights;
   return std::move(end.history);
 }
 
@@ -122,7 +124,7 @@ History fit_with(const ElasticMirrored& strategy, Model& model, ModelEngine& eng
     return ClusterFit(model, engine, server, data, options, strategy.options, nullptr, &elastic).run();
   };
   strategy.task->run(train, options.interrupted ? *options.interrupted : never);
-  return take({std::move(elastic.history), elastic.steps}, engine);
+  return take({std::move(elastic.history), elastic.steps, elastic.has_weights}, engine);
 }
 
 History fit_with(const ParameterServer& strategy, Model& model, ModelEngine& engine,
@@ -179,6 +181,7 @@ History run_fit(Model& model, ModelEngine& engine, const TrainingData& data, con
   check_shards(options);
   check_class_weight(options.class_weight, engine.compiled(), engine.architecture.outputs.size());
   const InFit in_fit(engine);
+  engine.lacks_weights = false;
   return std::visit(
       [&](const auto& strategy) { return fit_with(strategy, model, engine, data, options); },
       options.strategy);

@@ -25,11 +25,13 @@ Logs logs_of(const ModelEngine& model, const std::vector<Tensor>& values) {
 
 Logs train_on_batch(ModelEngine& model, const TrainingData& batch) {
   model.expect_no_fit("train_on_batch");
+  model.expect_weights("train_on_batch");
   TrainingStep& step = model.build_training(types_of_example(batch.elements(), model.threads()), {});
   return logs_of(model, step.plan.run(read_batch(model, batch)));
 }
 
 Logs test_on_batch(ModelEngine& model, const TrainingData& batch) {
+  model.expect_weights("test_on_batch");
   model.build_testing(types_of_example(batch.elements(), model.threads()));
   return logs_of(model, model.session().test(read_batch(model, batch)));
 }

@@ -49,6 +49,8 @@ class CheckpointSaver : public SessionHook {
     if (is_due(step, context.now())) save_if_possible(context, step);
   }
 
+  void variables_changed() override { saved_step_ = -1; }
+
   void end(Session& session) override {
     const auto step = present_step(session);
     if (saved_step_ != step)
@@ -120,7 +122,7 @@ class CheckpointSaver : public SessionHook {
   double max_wait_secs_;
   Runtime* runtime_ = nullptr;
   Variable global_step_;
-  std::int64_t saved_step_ = -1;
+  std::int64_t saved_step_ = -1;  // whose checkpoint has the present values
   int failures_ = 0;  // in a row
   Clock::time_point next_try_{};
 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,9 @@ class ModelCheckpoint final : public Callback {
   }
 
   bool looks_at_batches() const override { return save_freq_ > 0; }
+  std::string_view misses_before(int epoch) const override {
+    return only_best_ && epoch > 1 ? "model_checkpoint" : "";
+  }
 
   void on_train_begin(FitContext& training) override { saving_.expect_folder(training); }
 
@@ -164,6 +168,9 @@ class AveragedWeights final : public Callback {
           fmt::format("averaged_weights: epochs count from 1, got from_epoch {}", from_epoch));
   }
 
+  std::string_view misses_before(int epoch) const override {
+    return epoch > from_epoch_ ? "averaged_weights" : "";
+  }
   void on_train_begin(FitContext&) override {
     sums_.clear();
     count_ = 0;

@@ -30,6 +30,10 @@ class EarlyStopping final : public Callback {
     best_weights_.clear();
   }
 
+  std::string_view misses_before(int epoch) const override {
+    return epoch > options_.start_from_epoch ? "early_stopping" : "";
+  }
+
   // As in Keras, nothing stops in the first epoch, whose weights are the best until others are, and
   // patience begins anew only where a value is better than the baseline, too.
   void on_epoch_end(FitContext& training, int epoch, Logs& logs) override {
@@ -94,6 +98,10 @@ class ReduceOnPlateau final : public Callback {
 
   // Throws where optimizers have different rates, before the first step.
   void on_epoch_begin(FitContext& training, int) override { training.model().learning_rate(); }
+
+  std::string_view misses_before(int epoch) const override {
+    return epoch > 1 ? "reduce_on_plateau" : "";
+  }
 
   void on_epoch_end(FitContext& training, int, Logs& logs) override {
     logs.set("learning_rate", training.model().learning_rate());

@@ -1,0 +1,184 @@
+// How fit() ends: what an interrupted training keeps, and what the last checkpoint of a cluster has.
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "actors/checkpoint/checkpoint.h"
+#include "actors/models/fit/callbacks.h"
+#include "actors/models/model.h"
+#include "actors/monitored/training_end.h"
+#include "actors/runtime/storage.h"
+#include "test/models/support/each_strategy.h"
+#include "test/models/support/step_counter.h"
+#include "test/models/support/toy_data.h"
+#include "test/support/folder.h"
+#include "test/support/says.h"
+
+using namespace actorflow;
+using namespace actorflow::test;
+
+namespace {
+
+using Weights = std::map<std::string, Tensor>;
+
+Model perceptron() {
+  Model model = sequential(input({1}), {dense(6, tanh), dense(1)});
+  model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.05}});
+  return model;
+}
+
+// Interrupts training after its fourth step, the first of the second epoch.
+struct Interrupter {
+  std::atomic<bool> wanted = false;
+  Weights weights;  // when it came
+  std::int64_t step = 0;
+  std::vector<int> epochs;  // that ended, whole or not
+  int ends = 0;  // calls of on_train_end() that know of it
+
+  CallbackRef callback() {
+    return actorflow::callback(
+        {.on_batch_end =
+             [this](FitContext& training, std::int64_t, const Logs&) {
+               step = training.model().step();
+               if (step < 4) return;
+               weights = training.model().weights();
+               wanted = true;
+             },
+         .on_epoch_end = [this](FitContext&, int epoch, Logs&) { epochs.push_back(epoch); },
+         .on_train_end = [this](FitContext& training) { ends += training.interrupted() ? 1 : 10; }});
+  }
+};
+
+// Two workers that save into a folder make 9 steps, 3 in each epoch.
+struct SavingJob {
+  std::string folder;
+  std::int64_t save_steps = 100;
+  const std::atomic<bool>* interrupted = nullptr;
+
+  // Returns what the chief has in the end.
+  Weights train(const Callbacks& callbacks) const {
+    LocalCluster cluster({{"worker", 2}});
+    Weights weights;
+    run_on_threads(cluster, 2, [&](int task) {
+      Model model = perceptron();
+      const auto [x, y] = points_of_a_line(10);
+      FitOptions options = quiet({.epochs = 3, .batch_size = 4, .interrupted = interrupted});
+      if (task == 0) options.callbacks = callbacks;
+      options.strategy = MultiWorkerMirrored{
+          cluster.server("worker", task),
+          {.checkpoint_folder = folder, .save_checkpoint = {.steps = save_steps}, .mark_end = true}};
+      model.fit({x, y}, options);
+      if (task == 0) weights = model.weights();
+    });
+    return weights;
+  }
+
+  // Of the model, without slots and numbers.
+  Weights saved() const {
+    const auto checkpoint = load_latest_checkpoint(posix_storage(), folder);
+    Weights weights;
+    for (const auto& [name, value] : perceptron().weights())
+      weights[name] = checkpoint.value().tensors.at(name);
+    return weights;
+  }
+};
+
+Callbacks restoring_the_second_epoch() {
+  return {made_up({0.2, 0.1, 0.3}), early_stopping({.patience = 5, .restore_best_weights = true})};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(training_ends)
+
+BOOST_AUTO_TEST_CASE(an_interrupted_model_has_what_it_learned_under_each_strategy) {
+  const auto [x, y] = points_of_a_line(10);
+  for (const auto& [name, fit] : each_strategy([](const Model&) { return perceptron(); })) {
+    Interrupter interrupter;
+    Model model = perceptron();
+    FitOptions options = quiet({.epochs = 100, .batch_size = 4, .interrupted = &interrupter.wanted});
+    options.callbacks = {interrupter.callback()};
+    fit(model, {x, y}, options);
+    BOOST_TEST(interrupter.ends == 1, name);
+    BOOST_TEST(interrupter.epochs == (std::vector<int>{1, 2}), name);
+    BOOST_TEST(interrupter.step == 4, name);
+    BOOST_TEST(model.step() == 4, name);
+    BOOST_TEST(same(model.weights(), interrupter.weights), name);
+    BOOST_TEST(!same(model.weights(), perceptron().weights()), name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_interrupted_training_goes_on_from_its_backup_under_each_strategy) {
+  const auto [x, y] = points_of_a_line(10);
+  for (const auto& [name, fit] : each_strategy([](const Model&) { return perceptron(); })) {
+    const Folder folder;
+    Interrupter interrupter;
+    FitOptions options = quiet({.epochs = 3, .batch_size = 4});
+    Model whole = perceptron(), interrupted = perceptron(), again = perceptron();
+    fit(whole, {x, y}, options);
+    options.callbacks = {backup_and_restore(folder.path())};
+    FitOptions watched = options;
+    watched.callbacks.insert(watched.callbacks.begin(), interrupter.callback());
+    watched.interrupted = &interrupter.wanted;
+    fit(interrupted, {x, y}, watched);
+    BOOST_TEST(interrupted.step() == 4, name);
+    fit(again, {x, y}, options);
+    BOOST_TEST(again.step() == 9, name);
+    BOOST_TEST(same(again.weights(), whole.weights()), name);
+  }
+}
+
+// What goes on from it must not begin with an average of earlier epochs.
+BOOST_AUTO_TEST_CASE(the_checkpoint_of_an_interrupted_training_is_older_than_what_callbacks_set) {
+  const Folder folder;
+  Interrupter interrupter;
+  const SavingJob job{.folder = folder.path(), .interrupted = &interrupter.wanted};
+  const Weights mean = job.train({interrupter.callback(), averaged_weights()});
+  BOOST_TEST(interrupter.ends == 1);
+  BOOST_TEST(!same(mean, interrupter.weights));
+  BOOST_TEST(same(job.saved(), interrupter.weights));
+}
+
+// Also where the last step has been saved before the callbacks set weights.
+BOOST_AUTO_TEST_CASE(the_last_checkpoint_has_the_weights_that_callbacks_set_at_the_end) {
+  for (const std::int64_t save_steps : {100, 3})
+    for (const Callbacks& callbacks : {Callbacks{averaged_weights()}, restoring_the_second_epoch()}) {
+      const Folder folder;
+      const SavingJob job{.folder = folder.path(), .save_steps = save_steps};
+      const Weights trained = job.train(callbacks);
+      BOOST_TEST(latest_step(posix_storage(), folder.path()).value() == 9);
+      BOOST_TEST(same(job.saved(), trained));
+      // A chief that comes back when training is complete takes them from there.
+      BOOST_TEST(same(job.train(callbacks), trained));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(weights_that_are_set_after_the_last_epoch_are_saved_too) {
+  const Folder folder;
+  const SavingJob job{.folder = folder.path(), .save_steps = 3};
+  const Weights zeros = [] {
+    Weights weights = perceptron().weights();
+    for (auto& [name, value] : weights) value = Tensor::zeros(value.dtype(), value.shape());
+    return weights;
+  }();
+  const Weights trained =
+      job.train({callback({.on_epoch_end = [&zeros](FitContext& training, int epoch, Logs&) {
+        if (epoch == 3) training.model().set_weights(zeros);
+      }})});
+  BOOST_TEST(same(trained, zeros));
+  BOOST_TEST(same(job.saved(), zeros));
+}
+
+BOOST_AUTO_TEST_CASE(a_callback_that_throws_at_the_end_costs_no_checkpoint) {
+  const Folder folder;
+  const SavingJob job{.folder = folder.path()};
+  const auto fails =
+      callback({.on_train_end = [](FitContext&) { throw invalid_argument("it is too late"); }});
+  BOOST_CHECK_EXCEPTION(job.train({fails}), Error, says("it is too late"));
+  BOOST_TEST(latest_step(posix_storage(), folder.path()).value() == 9);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
