@@ -43,9 +43,12 @@ class WatchedCalls final : public test::RealCalls {
     return RealCalls::close(file);
   }
   int sync(int file) override {
-    if (const auto found = folders_.find(file); found != folders_.end()) synced.insert(found->second);
-    return RealCalls::sync(file);
+    const auto found = folders_.find(file);
+    if (found == folders_.end()) return RealCalls::sync(file);
+    synced.insert(found->second);
+    return can_sync_folders ? RealCalls::sync(file) : -EINVAL;
   }
+  int may_change(const std::string& path) override { return foreign == path ? -EACCES : 0; }
   int make_folder(const std::string& path) override {
     const int result = RealCalls::make_folder(path);
     if (made) std::exchange(made, {})();
@@ -54,6 +57,8 @@ class WatchedCalls final : public test::RealCalls {
 
   std::function<void()> made;
   std::set<std::string> synced;
+  std::string foreign;  // a folder that belongs to somebody else
+  bool can_sync_folders = true;
 
  private:
   std::map<int, std::string> folders_;  // that are open
@@ -165,6 +170,30 @@ BOOST_AUTO_TEST_CASE(a_file_in_a_folder_that_another_task_is_making_waits_for_it
   };
   storage.write_atomically(path("new/first"), bytes_of("1"));
   BOOST_TEST(synced);
+}
+
+// Its maker may have been killed before; but nobody like this process can have made one in a folder that
+// it may not change.
+BOOST_AUTO_TEST_CASE(the_name_of_a_folder_that_is_there_is_synced_once_where_it_may_be) {
+  std::filesystem::create_directory(path("there"));
+  for (const bool foreign : {false, true}) {
+    WatchedCalls calls;
+    if (foreign) calls.foreign = folder.path();
+    FileStorage storage(calls);
+    storage.write_atomically(path("there/file"), bytes_of("1"));
+    BOOST_TEST(calls.synced.contains(folder.path()) == !foreign);
+    calls.synced.clear();
+    storage.write_atomically(path("there/file"), bytes_of("2"));
+    BOOST_TEST(calls.synced == std::set{path("there")}, boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_file_system_without_a_sync_of_folders_holds_files) {
+  WatchedCalls calls;
+  calls.can_sync_folders = false;
+  FileStorage storage(calls);
+  storage.write_atomically(path("new/file"), bytes_of("1"));
+  BOOST_TEST(text_of(storage, path("new/file")) == "1");
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_named) {
