@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -71,6 +72,33 @@ class LateCalls final : public test::RealCalls {
     RealCalls::close(file);
     return -EDQUOT;
   }
+};
+
+// The next writes fail with this error.
+class FailingWrites final : public test::RealCalls {
+ public:
+  FailingWrites(int error, int failures) : error_(error), failures_(failures) {}
+
+  std::int64_t write(int file, std::span<const std::byte> bytes) override {
+    return failures_-- > 0 ? -error_ : RealCalls::write(file, bytes);
+  }
+
+ private:
+  const int error_;
+  int failures_;
+};
+
+// A start on a disk whose next writes fail: its number, and the pauses that it has made.
+struct Start {
+  Start(const std::string& folder, int error, int failures) {
+    FailingWrites calls(error, failures);
+    FileStorage storage(calls);
+    number = take_start_number(storage, folder, {"worker", 0}, system_random(),
+                               [this](std::chrono::seconds pause) { paused += pause; });
+  }
+
+  std::uint32_t number = 0;
+  std::chrono::seconds paused{0};
 };
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
@@ -215,6 +243,21 @@ BOOST_AUTO_TEST_CASE(a_file_in_the_place_of_a_folder_is_an_error_of_the_disk_tha
   });
   expect_checkpoint_folder(disk, path("new/folder"));
   BOOST_TEST(disk.list(path("new/folder")).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_start_outlasts_an_error_of_the_disk_that_passes) {
+  const Start start(folder.path(), EIO, 4);
+  BOOST_TEST(start.number == 1u);
+  BOOST_TEST(start.paused.count() == 15);
+  BOOST_CHECK_EXCEPTION(Start(folder.path(), EIO, 5), Error,
+                        [](const Error& error) { return error.code() == Code::disk_error; });
+}
+
+BOOST_AUTO_TEST_CASE(a_start_on_a_full_disk_has_no_number) {
+  const Start start(folder.path(), ENOSPC, 1);
+  BOOST_TEST(start.number == 0u);
+  BOOST_TEST(start.paused.count() == 0);
+  BOOST_TEST(Start(folder.path(), 0, 0).number == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(each_start_of_a_task_has_the_next_number) {
