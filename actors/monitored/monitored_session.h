@@ -106,7 +106,8 @@ class StepContext {
 // Treats aborted and unavailable as the loss of a task: it closes the session and makes a new one, the
 // chief restores the newest checkpoint, or runs the initialiser if there is none and a variable has no
 // value, the others wait for it, and the step is run again. not_finite leads to the same, up to
-// max_rollbacks times. out_of_range is the end of the input: training ends cleanly. Every other error is
+// max_rollbacks times. resource_exhausted, at another replica than the chief, is tried three times more,
+// after 1, 2 and 4 s. out_of_range is the end of the input: training ends cleanly. Every other error is
 // thrown, and hooks' end() is not called. For one thread, except should_stop() and request_stop().
 class MonitoredSession {
  public:
