@@ -30,7 +30,7 @@ constexpr std::int64_t retry_ms = 100;
 
 // Throws invalid_argument for numbers below 0 and empty hooks.
 void check(const MonitoredOptions& options) {
-  const std::array<std::pair<const char*, double>, 11> numbers{
+  const std::array<std::pair<const char*, double>, 12> numbers{
       {{"save_checkpoint.steps", static_cast<double>(options.save_checkpoint.steps)},
        {"save_checkpoint.seconds", options.save_checkpoint.seconds},
        {"save_summaries.steps", static_cast<double>(options.save_summaries.steps)},
@@ -40,6 +40,7 @@ void check(const MonitoredOptions& options) {
        {"max_rollbacks", options.max_rollbacks},
        {"last_step", static_cast<double>(options.last_step)},
        {"max_to_keep", options.max_to_keep},
+       {"longest_hold_ms", static_cast<double>(options.longest_hold_ms)},
        {"connect_timeout_ms", static_cast<double>(options.connect_timeout_ms)},
        {"session.step_timeout_ms", static_cast<double>(options.session.step_timeout_ms)}}};
   for (const auto& [name, value] : numbers)

@@ -160,6 +160,7 @@ MonitoredOptions Replica::monitored() {
   options.strict_restore = options_.strict_restore;
   options.save_checkpoint = options_.save_checkpoint;
   options.max_to_keep = options_.max_to_keep;
+  options.longest_hold_ms = options_.longest_hold_ms;
   options.log_step_count_steps = 0;  // programs say more
   options.hooks = {sync_replicas(nodes_.train), std::make_shared<ProgramHook>(
                                                     [this](Session& session, std::int64_t step,

@@ -44,6 +44,7 @@ struct ReplicaOptions {
   bool strict_restore = false;              // see MonitoredOptions
   Every save_checkpoint{0, 600};            // and at the end
   int max_to_keep = 5;                      // checkpoints; 0 = all
+  std::int64_t longest_hold_ms = 10'000;    // see MonitoredOptions
   // Marks the end of training in the checkpoint folder, for tasks that may be restarted after it.
   bool mark_end = false;
   std::int64_t connect_timeout_ms = 60'000;
