@@ -79,7 +79,7 @@ struct MonitoredOptions {
   int max_to_keep = 5;           // checkpoints, of the session's own saver
   // SaverOptions::longest_hold_ms of that saver: longer than a step of the slowest replica.
   std::int64_t longest_hold_ms = 10'000;
-  Storage* storage = nullptr;    // none: real files
+  Storage* storage = nullptr;  // none: real files
   std::int64_t connect_timeout_ms = 60'000;
   SessionOptions session{};  // of each session that is made
 };

@@ -53,8 +53,7 @@ double cost_of(const GraphDef& graph, const Node& node) {
   if (is_one_of(node, {"Conv2D", "FusedConv2D"}))
     return results * elements(input(1)) / elements({input(1)[3]});
   // Queries and keys are [batch, length, heads, width].
-  if (is_one_of(node, {"DotProductAttention"}))
-    return 2 * elements(input(0)) * elements({input(1)[1]});
+  if (is_one_of(node, {"DotProductAttention"})) return 2 * elements(input(0)) * elements({input(1)[1]});
   return results;
 }
 
