@@ -87,14 +87,14 @@ struct SimCluster::Impl {
   // The runtime as each process sees it: what one knows of the shared disk ends with it.
   class TaskRuntime final : public SimRuntime {
    public:
-    explicit TaskRuntime(Impl& sim)
+    explicit TaskRuntime(SimCluster::Impl& sim)
         : SimRuntime(sim.world, sim.network, sim.storage, sim.options.longest_kernel, sim.library),
           sim_(sim) {}
 
     Storage& storage() override { return sim_.present_storage(); }
 
    private:
-    Impl& sim_;
+    SimCluster::Impl& sim_;
   };
 
   Impl(const std::vector<Job>& jobs, SimOptions sim_options);
