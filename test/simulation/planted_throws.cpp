@@ -32,6 +32,7 @@ using namespace std::chrono_literals;
 namespace {
 
 const TaskName chief{"worker", 0};
+const std::vector<TaskName> others{{"worker", 1}, {"worker", 2}};
 
 Dataset four_numbers() {
   return Dataset::tensors({Tensor::of<std::int64_t>({4}, {0, 1, 2, 3})}).prefetch(2);
@@ -133,7 +134,7 @@ void hold_in_vain(Server& server) {
              static_cast<std::int64_t>(HoldAnswer::too_late));
 }
 
-// Fits w to 3 with two synchronous workers. Returns w.
+// Fits w to 3 with two parameter servers and three synchronous workers. Returns w.
 float fit(SimTask& task, Executor executor) {
   Server& server = task.server();
   if (server.name().job == "ps") return server.join(), 0.0F;
@@ -143,12 +144,12 @@ float fit(SimTask& task, Executor executor) {
   Graph g;
   Variable w;
   TrainOp train;
-  g.on(replica_device_setter(1, "ps", server.name().to_string()), [&] {
+  g.on(replica_device_setter(2, "ps", server.name().to_string()), [&] {
     const Variable step = global_step(g);
     w = g.variable("w", g.constant(0.0F));
     g.variable("ballast", fill(g, {600'000}, 1));  // so that a checkpoint is written piece by piece
     train = minimize(g, square(w - g.constant(3.0F)), {w}, step, Momentum{0.05, 0.5},
-                     {.replica = server.name().index, .replicas = 2, .strategy = Synchronous{}});
+                     {.replica = server.name().index, .replicas = 3, .strategy = Synchronous{}});
   });
   MonitoredOptions options;
   options.is_chief = is_chief;
@@ -163,7 +164,7 @@ float fit(SimTask& task, Executor executor) {
     while (!server.join_for(500));
     return 0.0F;
   }
-  server.wait_until_done({{"worker", 1}}, 60'000);
+  server.wait_until_done(others, 60'000);
   hold_in_vain(server);
   wait_in_vain(server);
   ask_an_actor(asker);
@@ -174,7 +175,7 @@ float fit(SimTask& task, Executor executor) {
   return result;
 }
 
-// Fits w to 3 with two workers that have all variables, the slots of which are divided between them.
+// Fits w to 3 with three workers that have all variables, the slots of which are divided between them.
 float fit_by_all_reduce(SimTask& task) {
   Server& server = task.server();
   const bool is_chief = server.name() == chief;
@@ -198,7 +199,7 @@ float fit_by_all_reduce(SimTask& task) {
     while (!server.join_for(500));
     return 0.0F;
   }
-  server.wait_until_done({{"worker", 1}}, 60'000);
+  server.wait_until_done(others, 60'000);
   session.close();
   const float result = session.session().run(w).values<float>()[1];
   server.shutdown_cluster("w has been fitted");
@@ -259,7 +260,7 @@ auto noting(std::vector<std::string>& errors, const Fit& fit) {
 
 // While a parameter server, if there is one, and a worker, if it is said when, are killed and come back.
 Outcome train(std::uint64_t seed, int ps, std::chrono::milliseconds lose_worker_at, const Fit& fit) {
-  std::vector<SimCluster::Job> jobs{{"worker", 2}};
+  std::vector<SimCluster::Job> jobs{{"worker", 3}};
   if (ps > 0) jobs.insert(jobs.begin(), {"ps", ps});
   std::vector<std::string> errors;
   SimCluster sim(jobs, {.seed = seed, .longest_kernel = 1ms, .time_limit = 15min, .restart_failed = 1s});
@@ -387,7 +388,7 @@ std::size_t throw_in_handlers(const Train& train, const std::function<bool(std::
 
 Train with_servers(Executor executor) {
   return
-      [executor] { return train(1, 1, 4s, [executor](SimTask& task) { return fit(task, executor); }); };
+      [executor] { return train(1, 2, 4s, [executor](SimTask& task) { return fit(task, executor); }); };
 }
 
 }  // namespace
