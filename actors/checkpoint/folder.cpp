@@ -169,9 +169,12 @@ void remove_others(Storage& storage, const std::string& folder, const Manifest& 
   auto whole = saved_among(all);
   for (const auto step : of_newer) whole.erase(step);
   for (const auto step : damaged_after(storage, folder, whole, saved.global_step)) whole.erase(step);
-  for (const auto step : overruled_steps(whole)) whole.erase(step);
+  const auto overruled = overruled_steps(whole);
+  for (const auto step : overruled) whole.erase(step);
   auto kept = steps_to_keep(storage, folder, whole, keep);
   kept.insert(saved.global_step);
+  // An error that has passed since may be why training went back behind these.
+  kept.insert(overruled.upper_bound(saved.global_step), overruled.end());
   kept.insert(of_newer.begin(), of_newer.end());
   std::vector<std::string> manifests, files;
   for (const auto& name : all) {

@@ -48,8 +48,9 @@ Manifest merge_manifests(std::span<const Manifest> parts, std::int64_t global_st
 
 // Makes a checkpoint valid whose files are complete, and then removes older checkpoints, damaged ones of
 // later steps, and the leftovers of crashes and of the step's earlier version, but nothing of a newer
-// epoch. Files that cannot be removed are logged and stay. Returns the path of the manifest. Throws what
-// Storage throws; the manifest may then exist or not.
+// epoch. Whole checkpoints of later steps stay; those of an earlier epoch take no turn of others. Files
+// that cannot be removed are logged and stay. Returns the path of the manifest. Throws what Storage
+// throws; the manifest may then exist or not.
 std::string commit_checkpoint(Storage& storage, const std::string& folder, const Manifest& manifest,
                               const KeepOptions& keep, std::int64_t epoch = 0);
 

@@ -201,7 +201,8 @@ Saver::Snapshot Saver::keep_one_step(Session& session, const std::string& folder
   if (kept.can_be_held && !kept.differences.empty())
     spdlog::warn("the checkpoint of step {} in {} is not of one step ({}): {}", kept.global_step, folder,
                  kept.differences,
-                 kept.late ? fmt::format("a replica has not ended its step within {} ms",
+                 kept.late ? fmt::format("a replica has not ended its step within {} ms; give a larger "
+                                         "longest_hold_ms",
                                          options_.longest_hold_ms)
                            : "a replica was lost in the middle of a step and has not made it again yet");
   return kept;
@@ -284,6 +285,7 @@ std::int64_t Saver::restore_from(Session& session, Storage& storage,
         throw Error(Code::data_loss,
                     fmt::format("{}/{}: this file of the checkpoint is missing", folder, file.name));
     run_restore(session, folder, manifest);
+    if (!manifest.one_step) spdlog::info("the variables of {} may be of different steps", manifest_path);
   } catch (const Error& error) {
     if (error.code() != Code::data_loss) throw;
     throw Error(Code::data_loss, fmt::format("{}; delete {} to use the checkpoint before it",

@@ -1,13 +1,16 @@
 #include "actors/checkpoint/start_number.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <span>
 #include <sstream>
+#include <thread>
 
 #include "actors/checkpoint/number_file.h"
 #include "actors/runtime/expect_path.h"
+#include "actors/runtime/storage_tries.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -32,13 +35,10 @@ std::int64_t place_of(const std::string& line, Storage& storage, const std::stri
   return 0;
 }
 
-}  // namespace
-
 // Each start appends a line of its own: the lines of all processes have an order, and nobody has to
 // lock. It begins with the end of the line before, which a crash may have left without one.
-std::uint32_t take_start_number(Storage& storage, const std::string& folder, const TaskName& task,
-                                Random& random) {
-  const std::string starts = expect_path("take_start_number", folder) + "/starts";
+std::uint32_t append_start(Storage& storage, const std::string& starts, const TaskName& task,
+                           Random& random) {
   const std::string path = fmt::format("{}/{}-{}", starts, task.job, task.index);
   const std::string line = fmt::format("start {:016x}", random.next());
   const std::string entry = "\n" + line + "\n";
@@ -54,6 +54,24 @@ std::uint32_t take_start_number(Storage& storage, const std::string& folder, con
                             "that keeps what several processes append",
                             path, line));
   return static_cast<std::uint32_t>(place);
+}
+
+void sleep_on_thread(std::chrono::seconds pause) { std::this_thread::sleep_for(pause); }
+
+}  // namespace
+
+std::uint32_t take_start_number(Storage& storage, const std::string& folder, const TaskName& task,
+                                Random& random,
+                                const std::function<void(std::chrono::seconds)>& sleep) try {
+  const std::string starts = expect_path("take_start_number", folder) + "/starts";
+  return try_storage(sleep ? sleep : sleep_on_thread, "counting the starts in " + starts,
+                     [&] { return append_start(storage, starts, task, random); });
+} catch (const Error& error) {
+  if (error.code() != Code::resource_exhausted) throw;
+  spdlog::warn(
+      "this start of {} is not counted, so nobody can tell whether it is newer than another: {}",
+      task.to_string(), error.what());
+  return 0;
 }
 
 }  // namespace actorflow

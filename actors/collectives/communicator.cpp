@@ -14,6 +14,7 @@
 #include "actors/named/client_queue.h"
 #include "actors/runtime/thread_unit.h"
 #include "actors/task/server.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 namespace {
@@ -183,14 +184,25 @@ struct Communicator::Impl {
       glance = entrance.inside->glance(options.group, call);
     if (glance.sum) return {std::move(*glance.sum), {}};
     if (inside && !glance.must_call) inside.unlock();
-    const auto state = std::make_shared<State>(runtime);
-    CallGroup message = message_of(state, std::move(call));
-    state->wait_until(Clock::never, [&] {
-      if (!inside) return send_call(std::move(message));
-      entrance.inside->call_here(message);
-      inside.unlock();
-    });
-    return CollectiveHandle(state).wait_for_rows();
+    return call_and_wait(std::move(call), inside);
+  }
+  // `inside` is held where the call must follow: others may count on what it has shown, and would take
+  // the next call of its name for this one.
+  GatheredRows call_and_wait(GroupCall call, std::unique_lock<std::mutex>& inside) const {
+    try {
+      const auto state = std::make_shared<State>(runtime);
+      CallGroup message = message_of(state, std::move(call));
+      state->wait_until(Clock::never, [&] {
+        if (!inside) return send_call(std::move(message));
+        entrance.inside->call_here(message);
+        inside.unlock();
+      });
+      return CollectiveHandle(state).wait_for_rows();
+    } catch (...) {
+      const SystemVisit visit;
+      if (inside) entrance.inside->break_up(options.group, current_exception_status());
+      throw;
+    }
   }
   static GroupCall call_of(CollectiveCall call, const std::string& name, RankInput own) {
     if (call.kind != Kind::barrier && !own.tensor.valid())

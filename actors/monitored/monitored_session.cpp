@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <map>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -29,7 +30,7 @@ constexpr std::int64_t retry_ms = 100;
 
 // Throws invalid_argument for numbers below 0 and empty hooks.
 void check(const MonitoredOptions& options) {
-  const std::array<std::pair<const char*, double>, 11> numbers{
+  const std::array<std::pair<const char*, double>, 12> numbers{
       {{"save_checkpoint.steps", static_cast<double>(options.save_checkpoint.steps)},
        {"save_checkpoint.seconds", options.save_checkpoint.seconds},
        {"save_summaries.steps", static_cast<double>(options.save_summaries.steps)},
@@ -39,6 +40,7 @@ void check(const MonitoredOptions& options) {
        {"max_rollbacks", options.max_rollbacks},
        {"last_step", static_cast<double>(options.last_step)},
        {"max_to_keep", options.max_to_keep},
+       {"longest_hold_ms", static_cast<double>(options.longest_hold_ms)},
        {"connect_timeout_ms", static_cast<double>(options.connect_timeout_ms)},
        {"session.step_timeout_ms", static_cast<double>(options.session.step_timeout_ms)}}};
   for (const auto& [name, value] : numbers)
@@ -79,6 +81,7 @@ struct MonitoredSession::Impl {
   Session* ready();
   void survive(const Error& error);
   bool roll_back(const Error& error);
+  bool await_resources(const Error& error);
   const std::vector<bool>& made_for(const std::vector<Output>& fetches,
                                     const std::vector<Output>& targets);
   std::vector<Tensor> run(Session& in, const std::vector<Output>& fetches, const Feeds& feeds,
@@ -94,6 +97,7 @@ struct MonitoredSession::Impl {
   std::map<std::vector<NodeId>, std::vector<bool>> made;  // by what a program has asked for
   std::atomic<bool> stop = false;
   int rollbacks = 0;
+  int exhausted = 0;      // steps in a row that lacked memory or the like
   bool made_step = true;  // since the last loss
   bool failed = false;
   bool closed = false;
@@ -172,7 +176,7 @@ void MonitoredSession::Impl::survive(const Error& error) {
     stop = true;
     return;
   }
-  if (!is_preemption(error.code()) && !roll_back(error)) {
+  if (!is_preemption(error.code()) && !roll_back(error) && !await_resources(error)) {
     failed = true;
     throw error;
   }
@@ -193,6 +197,15 @@ bool MonitoredSession::Impl::roll_back(const Error& error) {
   } catch (const Error& lost) {  // a task that is lost, or another replica's demand, leads to the same
     if (!is_preemption(lost.code())) throw;
   }
+  return true;
+}
+
+// False if the step is not worth another try. What it lacked may be there again, and it has changed
+// nothing; but a chief would go back to the newest checkpoint for it.
+bool MonitoredSession::Impl::await_resources(const Error& error) {
+  constexpr int tries = 3;
+  if (options.is_chief || error.code() != Code::resource_exhausted || exhausted == tries) return false;
+  server.join_for(std::int64_t{1000} << exhausted++);
   return true;
 }
 
@@ -269,9 +282,12 @@ bool MonitoredSession::run_step(const std::function<void(StepContext&)>& body) {
       StepContext step(*this, *session);
       body(step);
       impl_->made_step = true;
+      impl_->exhausted = 0;
       return true;
     } catch (const Error& error) {
       impl_->survive(error);
+    } catch (const std::bad_alloc&) {
+      impl_->survive({Code::resource_exhausted, "out of memory"});
     } catch (...) {
       impl_->failed = true;
       throw;

@@ -77,7 +77,9 @@ struct MonitoredOptions {
   Output ready_op{};
   const Saver* saver = nullptr;  // none: one of the shared variables
   int max_to_keep = 5;           // checkpoints, of the session's own saver
-  Storage* storage = nullptr;    // none: real files
+  // SaverOptions::longest_hold_ms of that saver: longer than a step of the slowest replica.
+  std::int64_t longest_hold_ms = 10'000;
+  Storage* storage = nullptr;  // none: real files
   std::int64_t connect_timeout_ms = 60'000;
   SessionOptions session{};  // of each session that is made
 };
@@ -106,7 +108,8 @@ class StepContext {
 // Treats aborted and unavailable as the loss of a task: it closes the session and makes a new one, the
 // chief restores the newest checkpoint, or runs the initialiser if there is none and a variable has no
 // value, the others wait for it, and the step is run again. not_finite leads to the same, up to
-// max_rollbacks times. out_of_range is the end of the input: training ends cleanly. Every other error is
+// max_rollbacks times. resource_exhausted, at another replica than the chief, is tried three times more,
+// after 1, 2 and 4 s. out_of_range is the end of the input: training ends cleanly. Every other error is
 // thrown, and hooks' end() is not called. For one thread, except should_stop() and request_stop().
 class MonitoredSession {
  public:

@@ -102,7 +102,8 @@ SessionMaker::SessionMaker(Server& server, const Scaffold& scaffold, const Monit
                        [&] { expect_checkpoint_folder(storage_, options.checkpoint_dir); });
   if (saver_ || options.checkpoint_dir.empty() || shared_.empty()) return;
   own_saver_ = std::make_unique<Saver>(graph, shared_, scaffold.global_step,
-                                       SaverOptions{.keep = {.max_to_keep = options.max_to_keep}});
+                                       SaverOptions{.keep = {.max_to_keep = options.max_to_keep},
+                                                    .longest_hold_ms = options.longest_hold_ms});
   saver_ = own_saver_.get();
 }
 

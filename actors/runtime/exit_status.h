@@ -11,7 +11,8 @@ enum ExitStatus : int {
   bad_usage = 2,
   interrupted_run = 130,
   // A task was lost: another one, which was not there any more, or not yet; or the process's own, which
-  // has ended itself because the state of an actor could not be trusted (TaskScheduler::end_task).
+  // has ended itself because the state of an actor could not be trusted (TaskScheduler::end_task), or
+  // was started on a disk that answered with an error.
   lost_task = 138,
 };
 

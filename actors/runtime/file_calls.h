@@ -43,6 +43,8 @@ class FileCalls {
   virtual int rename(const std::string& from, const std::string& to) = 0;
   virtual int unlink(const std::string& path) = 0;
   virtual int make_folder(const std::string& path) = 0;
+  // Whether this process may make names in the folder, and sync it: 0, or -EACCES or -EROFS if not.
+  virtual int may_change(const std::string& folder) = 0;
   // Finds out what is at the path.
   virtual int look(const std::string& path, PathKind& kind) = 0;
   // Adds the names of a folder's files.

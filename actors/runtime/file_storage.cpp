@@ -100,6 +100,10 @@ class Handle {
     return nanoseconds;
   }
   void sync() { checked(calls_.sync(file_), "sync", path_); }
+  // Of a folder. Some file systems have no such sync, and say so.
+  void sync_names() {
+    if (const int result = calls_.sync(file_); result != -EINVAL) checked(result, "sync", path_);
+  }
 
  private:
   FileCalls& calls_;
@@ -116,7 +120,15 @@ std::string parent_of(const std::string& path) {
 
 // Makes the names in a folder, and the absence of others, survive a loss of power.
 void sync_folder(FileCalls& calls, const std::string& folder) {
-  Handle(calls, folder, OpenMode::folder, "open").sync();
+  Handle(calls, folder, OpenMode::folder, "open").sync_names();
+}
+
+// False where no process like this one can have made a folder.
+bool may_change(FileCalls& calls, const std::string& folder) {
+  const int result = calls.may_change(folder);
+  if (result == -EACCES || result == -EPERM || result == -EROFS) return false;
+  checked(result, "look at", folder);
+  return true;
 }
 
 class FileInTheMaking final : public NewFile {
@@ -181,27 +193,37 @@ class NamelessFile final : public ScratchFile {
 
 }  // namespace
 
-void FileStorage::note_unsynced(const std::string& folder) {
+bool FileStorage::is_synced(const std::string& folder) {
   const std::scoped_lock lock(mutex_);
-  unsynced_.insert(folder);
+  return synced_.contains(folder);
 }
 
+void FileStorage::note(const std::string& folder, bool synced) {
+  const std::scoped_lock lock(mutex_);
+  if (synced)
+    synced_.insert(folder);
+  else
+    synced_.erase(folder);
+}
+
+// The name of a folder that is there is synced once, too: whoever made it may have been killed before.
 void FileStorage::create_folders(const std::string& folder) {
   PathKind kind = PathKind::nothing;
   checked(calls_.look(folder, kind), "look at", folder);
+  const bool is_there = kind == PathKind::folder;
   const std::string parent = parent_of(folder);
-  if (kind != PathKind::folder) {
-    if (kind == PathKind::nothing && parent != folder) create_folders(parent);
-    note_unsynced(folder);  // first: another task may find the folder before its name is synced
-    const int made = calls_.make_folder(folder);
-    if (made != -EEXIST || kind != PathKind::nothing)  // else another task has been faster
-      checked(made == -EEXIST ? -ENOTDIR : made, "create the folder", folder);
-  } else if (const std::scoped_lock lock(mutex_); !unsynced_.contains(folder)) {
-    return;
-  }
-  sync_folder(calls_, parent);
-  const std::scoped_lock lock(mutex_);
-  unsynced_.erase(folder);
+  if (is_there && (parent == folder || is_synced(folder))) return;
+  if (parent != folder) create_folders(parent);
+  if (!is_there) make_folder(folder, kind);
+  if (!is_there || may_change(calls_, parent)) sync_folder(calls_, parent);
+  note(folder, true);
+}
+
+void FileStorage::make_folder(const std::string& folder, PathKind in_its_place) {
+  note(folder, false);  // one of this name that was removed
+  const int made = calls_.make_folder(folder);
+  if (made != -EEXIST || in_its_place != PathKind::nothing)  // else another task has been faster
+    checked(made == -EEXIST ? -ENOTDIR : made, "create the folder", folder);
 }
 
 std::unique_ptr<NewFile> FileStorage::create(const std::string& path) {

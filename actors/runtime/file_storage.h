@@ -32,16 +32,17 @@ class FileStorage : public Storage, public FileTimes {
   std::int64_t changed_ns(const std::string& path) override;
 
  private:
-  // Makes missing folders, which survive a loss of power.
+  // Makes missing folders. The names of all folders on the path survive a loss of power, whoever made
+  // them.
   void create_folders(const std::string& folder);
-  void note_unsynced(const std::string& folder);
+  void make_folder(const std::string& folder, PathKind in_its_place);
+  bool is_synced(const std::string& folder);
+  void note(const std::string& folder, bool synced);
 
   FileCalls& calls_;
   std::atomic<unsigned> next_temporary_{0};
   std::mutex mutex_;
-  // Folders that are being made here, or were made, and whose names are not synced yet, or because the
-  // disk has answered with an error.
-  std::set<std::string> unsynced_;
+  std::set<std::string> synced_;  // folders whose names are synced
 };
 
 }  // namespace actorflow

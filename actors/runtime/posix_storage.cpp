@@ -72,6 +72,9 @@ class PosixCalls final : public FileCalls {
   }
   int unlink(const std::string& path) override { return or_error(::unlink(path.c_str())); }
   int make_folder(const std::string& path) override { return or_error(mkdir(path.c_str(), 0777)); }
+  int may_change(const std::string& folder) override {
+    return or_error(access(folder.c_str(), R_OK | W_OK));
+  }
 
   int look(const std::string& path, PathKind& kind) override {
     struct stat status {};

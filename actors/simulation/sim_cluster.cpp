@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "actors/simulation/seeds.h"
 #include "actors/simulation/sim_log.h"
@@ -42,7 +43,7 @@ struct SimCluster::Impl {
         : sim_(sim), name_(std::move(name)), track_(sim.world.add_track(name_.to_string())) {}
 
     Server& server() override { return *server_; }
-    Storage& storage() override { return sim_.storage; }
+    Storage& storage() override { return *storage_; }
     int life() const override { return life_; }
     void sleep(Nanoseconds duration) override { sim_.runtime.sleep(duration); }
 
@@ -77,15 +78,30 @@ struct SimCluster::Impl {
     bool running_ = false;
     bool restarts_ = false;
     int restarts_due_ = 0;
+    Storage* storage_ = nullptr;  // of this life
     std::unique_ptr<Server> server_;
     std::optional<Status> failure_;
     std::any result_;
+  };
+
+  // The runtime as each process sees it: what one knows of the shared disk ends with it.
+  class TaskRuntime final : public SimRuntime {
+   public:
+    explicit TaskRuntime(SimCluster::Impl& sim)
+        : SimRuntime(sim.world, sim.network, sim.storage, sim.options.longest_kernel, sim.library),
+          sim_(sim) {}
+
+    Storage& storage() override { return sim_.present_storage(); }
+
+   private:
+    SimCluster::Impl& sim_;
   };
 
   Impl(const std::vector<Job>& jobs, SimOptions sim_options);
   ~Impl();
 
   Machine& machine(const TaskName& name);
+  Storage& present_storage();
   void happen(const Fault& fault);
   // Calls begin() now, and end() when the fault's duration has passed.
   void during(const Fault& fault, const std::function<void()>& begin, std::function<void()> end);
@@ -102,7 +118,8 @@ struct SimCluster::Impl {
   SimLog log;
   SimNetwork network;
   SimStorage storage;
-  SimRuntime runtime;
+  std::deque<FileStorage> storages;  // of all lives of tasks
+  TaskRuntime runtime;
   std::vector<std::unique_ptr<Machine>> machines;
   std::vector<std::unique_ptr<Server>> dead_servers;
   std::function<std::any(SimTask&)> program;
@@ -120,7 +137,7 @@ SimCluster::Impl::Impl(const std::vector<Job>& jobs, SimOptions sim_options)
       log(world),
       network(world, library.ops().registry(), cpu_device().allocator()),
       storage(world),
-      runtime(world, network, storage, options.longest_kernel, library) {
+      runtime(*this) {
   network.set_model(options.links);
   world.on_end_of_task([this](TrackId track, const std::string& reason) {
     for (const auto& machine : machines)
@@ -142,6 +159,7 @@ void SimCluster::Impl::Machine::start() {
   restarts_ = false;
   failure_.reset();
   ++life_;
+  storage_ = &sim_.storages.emplace_back(sim_.storage.files());
   sim_.world.start(track_, [this] { live(); });
 }
 
@@ -199,6 +217,11 @@ SimCluster::Impl::Machine& SimCluster::Impl::machine(const TaskName& name) {
   for (const auto& machine : machines)
     if (machine->name() == name) return *machine;
   throw invalid_argument(fmt::format("the simulated cluster has no task {}", name.to_string()));
+}
+
+Storage& SimCluster::Impl::present_storage() {
+  if (world.current() == outside) return storage;
+  return machines.at(static_cast<std::size_t>(world.current()))->storage();  // the only tracks
 }
 
 void SimCluster::Impl::during(const Fault& fault, const std::function<void()>& begin,

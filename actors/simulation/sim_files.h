@@ -34,9 +34,11 @@ class SimFiles final : public FileCalls {
   int rename(const std::string& from, const std::string& to) override;
   int unlink(const std::string& path) override;
   int make_folder(const std::string& path) override;
+  int may_change(const std::string&) override { return 0; }
   int look(const std::string& path, PathKind& kind) override;
   int list(const std::string& folder, std::vector<std::string>& names) override;
-  std::string process() override { return "sim"; }
+  // Another name each time, as if each caller were a process of its own.
+  std::string process() override { return "sim" + std::to_string(next_process_++); }
   // The wall clock; begins on 1 January 2000.
   double wall_time_s() override;
 
@@ -81,6 +83,7 @@ class SimFiles final : public FileCalls {
   std::map<std::string, bool> folders_;  // by path: whether the name was synced
   std::map<int, Handle> handles_;
   int next_handle_ = 3;
+  int next_process_ = 0;
   std::uint64_t capacity_ = ~std::uint64_t{0};
   double failures_ = 0;
 };

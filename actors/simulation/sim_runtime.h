@@ -10,7 +10,7 @@
 namespace actorflow {
 
 // The runtime of all tasks of the world. Not thread-safe.
-class SimRuntime final : public Runtime {
+class SimRuntime : public Runtime {
  public:
   // A kernel takes up to `longest_kernel` of simulated time. REQUIRES: the other arguments outlive this.
   SimRuntime(World& world, Network& network, Storage& storage,

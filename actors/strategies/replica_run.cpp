@@ -41,6 +41,7 @@ class Replica {
   ReplicaSettings settings() const;
   ReplicaEnd run_session();
   void blame_settings(const Error& error);
+  void end_job_of_others(const Status& why);
   void greet_chief(MonitoredSession& session);
   void train(MonitoredSession& session);
   void step(StepContext& context);
@@ -92,6 +93,19 @@ class Replica {
 };
 
 bool is_loss(Code code) { return is_derived(code) || code == Code::unavailable; }
+
+// Whether another process of this task may do better: after a loss, or on a disk that is mended.
+bool may_come_back(Code code) {
+  return is_loss(code) || code == Code::deadline_exceeded || code == Code::disk_error ||
+         code == Code::permission_denied || code == Code::not_found;
+}
+
+// What is being handled.
+Status failure_of(const std::exception& error) {
+  if (const auto* known = dynamic_cast<const Error*>(&error)) return known->status();
+  if (dynamic_cast<const std::bad_alloc*>(&error)) return {Code::resource_exhausted, "out of memory"};
+  return {Code::unknown, error.what()};
+}
 
 Replica::Replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
                  const std::atomic<bool>& interrupted, ElasticTask* elastic)
@@ -148,6 +162,7 @@ MonitoredOptions Replica::monitored() {
   options.strict_restore = options_.strict_restore;
   options.save_checkpoint = options_.save_checkpoint;
   options.max_to_keep = options_.max_to_keep;
+  options.longest_hold_ms = options_.longest_hold_ms;
   options.log_step_count_steps = 0;  // programs say more
   options.hooks = {sync_replicas(nodes_.train), std::make_shared<ProgramHook>(
                                                     [this](Session& session, std::int64_t step,
@@ -191,6 +206,10 @@ ReplicaEnd Replica::run() {
     return run_session();
   } catch (const Error& error) {
     blame_settings(error);
+    end_job_of_others(error.status());
+    throw;
+  } catch (const std::exception& error) {
+    end_job_of_others(failure_of(error));
     throw;
   }
 }
@@ -201,6 +220,14 @@ void Replica::blame_settings(const Error& error) {
   if (is_loss(error.code()) || !server_.failure().ok()) return;
   expect_same_settings(server_, task_.replicas, settings());
   throw_if_failed(server_);  // who was refused has told it before it left
+}
+
+// They would wait for a worker without which no step ends. An elastic job goes on without it, and what
+// is not finite ends any job.
+void Replica::end_job_of_others(const Status& why) {
+  if (task_.is_chief() || elastic_ || !is_lockstep() || may_come_back(why.code)) return;
+  if (why.code == Code::not_finite || !server_.failure().ok()) return;
+  server_.fail_cluster({why.code, fmt::format("{} failed: {}", task_.task.to_string(), why.message)});
 }
 
 ReplicaEnd Replica::run_session() {
@@ -366,13 +393,6 @@ void end_job(Server& server, const Status& why, const ReplicaOptions& options, b
 void end_job_as_worker(Server& server, const Status& why, const ReplicaOptions& options) {
   if (why.code != Code::not_finite || !is_synchronous(options.strategy)) return;
   server.fail_cluster({why.code, fmt::format("{} failed: {}", server.name().to_string(), why.message)});
-}
-
-// What is being handled.
-Status failure_of(const std::exception& error) {
-  if (const auto* known = dynamic_cast<const Error*>(&error)) return known->status();
-  if (dynamic_cast<const std::bad_alloc*>(&error)) return {Code::resource_exhausted, "out of memory"};
-  return {Code::unknown, error.what()};
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ struct ReplicaOptions {
   bool strict_restore = false;              // see MonitoredOptions
   Every save_checkpoint{0, 600};            // and at the end
   int max_to_keep = 5;                      // checkpoints; 0 = all
+  std::int64_t longest_hold_ms = 10'000;    // see MonitoredOptions
   // Marks the end of training in the checkpoint folder, for tasks that may be restarted after it.
   bool mark_end = false;
   std::int64_t connect_timeout_ms = 60'000;
@@ -108,9 +109,10 @@ enum class ReplicaEnd : std::uint8_t {
 
 // Runs the replica of `server`. Throws Error with the root cause if training fails. A chief that fails
 // for another reason than the loss of a task ends the job, and every other task fails for the same
-// reason; so does any replica whose values are not finite, where steps are synchronous. `elastic`: the
-// server is that of a world of an elastic job, whose end is an end of the replica, too; the strategy
-// must be AllReduce.
+// reason; so does any replica whose values are not finite, where steps are synchronous, and one without
+// which no step ends, unless it may do better when it is started again, as after the loss of a task or
+// on a disk that is mended. `elastic`: the server is that of a world of an elastic job, whose end is an
+// end of the replica, too, and which goes on without one that fails; the strategy must be AllReduce.
 ReplicaEnd run_replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
                        const std::atomic<bool>& interrupted, ElasticTask* elastic = nullptr);
 

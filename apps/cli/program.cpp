@@ -88,6 +88,8 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
     return complain(name, explain(app, error), bad_usage);
   } catch (const UsageError& error) {
     return complain(name, error.what(), bad_usage);
+  } catch (const PassingError& error) {
+    return complain(name, error.what(), lost_task);
   } catch (const Error& error) {
     return complain(name, error.what(), exit_status_of(error.code()));
   } catch (const std::exception& error) {

@@ -69,6 +69,14 @@ int number_in(const char* variable) {
   return number;
 }
 
+void prepare(bool is_chief, const TrainOptions& options, const TrainFlags& flags,
+             const LabelledData& data, int workers) {
+  if (is_chief)
+    prepare_outputs(options, flags, data, workers);
+  else
+    check_checkpoint_folder(options);
+}
+
 // Later worlds divide the batches of as many tasks as the job was started with.
 int run_elastic_task(const TrainTaskFlags& flags, TrainOptions options, Interrupts& interrupts) {
   const int workers = number_in(elastic_workers_variable);
@@ -85,8 +93,8 @@ int run_elastic_task(const TrainTaskFlags& flags, TrainOptions options, Interrup
     throw UsageError("--not_finite=roll_back is for jobs whose tasks stay; omit it, or --min and --max");
   const LabelledData data = flags.train.load(options, workers);
   options.global_batch = options.batch_size * workers;
-  number_in(elastic_task_variable) == 0 ? prepare_outputs(options, flags.train, data, workers)
-                                        : check_checkpoint_folder(options);
+  const bool is_first = number_in(elastic_task_variable) == 0;
+  start_task([&] { prepare(is_first, options, flags.train, data, workers); });
   ServerOptions server = flags.server.options();
   server.connect_timeout_ms = options.connect_timeout_ms;
   report_will_step();
@@ -124,10 +132,12 @@ int run_train_task(const TrainTaskFlags& flags) {
     data = flags.train.load(options, config.num_replicas());
   if (serves) data = {};  // it only had to know how many steps there are
   if (config.is_evaluator()) return evaluate(data, options, interrupts);
-  config.is_chief() ? prepare_outputs(options, flags.train, data, config.num_replicas())
-                    : check_checkpoint_folder(options);
+  const ServerOptions server_flags = start_task([&] {
+    prepare(config.is_chief(), options, flags.train, data, config.num_replicas());
+    return server_options(flags, config, options);
+  });
   if (!serves) report_will_step();
-  Server server(server_options(flags, config, options));
+  Server server(server_flags);
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
   const int status = serves ? serve(server, options, interrupts)
                             : work(server, data, options, flags.train, config, interrupts);

@@ -55,7 +55,9 @@ int run(const ServerCommand& command) {
   });
   options.connect_timeout_ms = static_cast<std::int64_t>(command.connect_timeout_s * 1000);
   if (const auto& folder = command.checkpoint_dir; !folder.empty())
-    options.start_number = take_start_number(posix_storage(), folder, {options.job, options.task});
+    options.start_number = start_task([&] {
+      return take_start_number(posix_storage(), folder, {options.job, options.task});
+    });
   Server server(options);
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
   fmt::print("{} is listening on {}\n", server.name().to_string(), server.target());

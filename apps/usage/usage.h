@@ -12,6 +12,22 @@ namespace actorflow {
 // Of a program that ends with this error.
 ExitStatus exit_status_of(Code code);
 
+// An error whose cause may pass, so that the program ends with lost_task.
+class PassingError : public Error {
+ public:
+  explicit PassingError(const Error& error) : Error(error) {}
+};
+
+// Returns what `body` returns, of a task that starts: an error of the disk may pass, and the others wait
+// for a task that is started again.
+template <class Body>
+auto start_task(Body&& body) try {
+  return body();
+} catch (const Error& error) {
+  if (error.code() != Code::disk_error) throw;
+  throw PassingError(error);
+}
+
 // A mistake in the arguments that is found after they have been parsed.
 class UsageError : public std::runtime_error {
  public:

@@ -115,11 +115,6 @@ kj::Promise<void> BulkSender::open() {
         reading_ = kj::evalNow([this] {
                      return read_returned();
                    }).eagerlyEvaluate([this](kj::Exception&&) { all_returned(); });
-      })
-      .catch_([](kj::Exception&& exception) -> kj::Promise<void> {
-        // DISCONNECTED, as of the control connection: the obstacle may pass, and senders may try again.
-        return kj::Exception(kj::Exception::Type::DISCONNECTED, __FILE__, __LINE__,
-                             kj::str(exception.getDescription()));
       });
 }
 

@@ -37,8 +37,8 @@ void PeerLink::start() {
                       if (!security_.refusal->empty())
                         return fail({Code::permission_denied,
                                      "no connection to " + name() + ": " + *security_.refusal});
-                      fail({Code::unavailable,
-                            "cannot reach " + name() + ": " + exception.getDescription().cStr()});
+                      const Status why = status_of(exception);
+                      fail({why.code, "cannot reach " + name() + ": " + why.message});
                     })
                     .eagerlyEvaluate(core_.loop.or_lost("giving up a connection"));
 }

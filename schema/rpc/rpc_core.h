@@ -131,8 +131,8 @@ kj::Promise<T> answer_within(std::int64_t limit_ms, kj::Timer& timer, kj::Promis
   return answer.exclusiveJoin(kj::mv(late));
 }
 
-// Why a connection ends when `exception` ends its work: unavailable, or resource_exhausted if this
-// process had not the memory or the descriptors for it.
+// Why a connection is not made, or ends, when `exception` ends its work: unavailable, or
+// resource_exhausted if this process had not the memory or the descriptors for it.
 Status status_of(const kj::Exception& exception);
 // Why a message could not be written: as current_exception_status(), and for kj's exceptions, too.
 // REQUIRES: called in a catch block.

@@ -1,4 +1,5 @@
 // Monitored sessions: who starts and recovers a model, what hooks see, how training ends.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "actors/monitored/monitored_session.h"
 #include "actors/monitored/training_end.h"
 #include "dataflow/graph/state_ops.h"
+#include "dataflow/ops/training_ops.h"
 #include "test/actors/support/memory_storage.h"
 #include "test/actors/support/real_servers.h"
 #include "test/support/folder.h"
@@ -383,6 +385,18 @@ BOOST_AUTO_TEST_CASE(who_rolls_back_needs_checkpoints) {
   const Status status = status_of([&] { MonitoredSession(job.worker(0), p.g, options); });
   BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
   BOOST_TEST(status.message.find("checkpoint_dir") != std::string::npos, status.message);
+}
+
+BOOST_AUTO_TEST_CASE(how_long_a_checkpoint_may_hold_replicas_back_is_an_option) {
+  Job job;
+  Program p;
+  auto options = job.chief();
+  options.longest_hold_ms = 30'000;
+  MonitoredSession session(job.worker(0), p.g, options);
+  const auto& nodes = p.g.def().nodes;
+  const auto hold = std::ranges::find(nodes, &hold_steps_op(), &Node::op);
+  BOOST_REQUIRE(hold != nodes.end());
+  BOOST_TEST(attr<std::int64_t>(*hold, "limit_ms") == 30'000);
 }
 
 BOOST_AUTO_TEST_CASE(options_that_make_no_sense_are_named) {

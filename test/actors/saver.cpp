@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "actors/actorflow.h"
+#include "schema/codec/checkpoint_codec.h"
 #include "test/actors/support/memory_storage.h"
 #include "test/actors/support/saver_counter.h"
+#include "test/support/log_lines.h"
 #include "test/support/says.h"
 
 using namespace actorflow;
@@ -203,6 +205,24 @@ BOOST_AUTO_TEST_CASE(training_that_is_saved_killed_and_restored_ends_with_the_sa
                  3 + 2 * builtin_optimizers().at(optimizer.name()).slots().size());
       BOOST_TEST(hash_of(resumed.tensors) == hash_of(expected.tensors));
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(restoring_says_that_a_checkpoint_is_not_of_one_step) {
+  MemoryStorage storage;
+  Counter c(storage);
+  c.session.initialize_variables();
+  const std::string path = c.saver.save(c.session, storage, folder).path;
+  Manifest manifest = read_manifest(storage, path);
+  for (const bool one_step : {true, false}) {
+    manifest.one_step = one_step;
+    storage.write_atomically(path, encode_manifest(manifest));
+    const auto said = [&] {
+      LogLines log;
+      c.saver.restore_from(c.session, storage, path);
+      return log.all();
+    }();
+    BOOST_TEST((said.find("may be of different steps") == said.npos) == one_step, said);
   }
 }
 

@@ -79,6 +79,33 @@ class FailingStorage final : public Storage {
   };
 };
 
+// `after` is the epoch of a chief that fell back behind step 100, `before` that of the one that saved
+// it.
+void expect_a_turn_for_whole_ones(bool is_missing, std::int64_t before, std::int64_t after) {
+  FailingStorage storage;
+  const auto save = [&](std::int64_t step, std::int64_t epoch) {
+    save_checkpoint(storage, folder, {step, {{"w", Tensor::scalar(1.0F)}}}, {.max_to_keep = 2}, epoch);
+  };
+  save(10, before);
+  save(100, before);
+  auto& files = storage.disk.files;
+  const auto data = read_manifest(storage, manifest_path(folder, 100, before)).files.front().name;
+  if (is_missing)
+    files.erase(folder + "/" + data);
+  else
+    files.at(folder + "/" + data).back() ^= std::byte{1};
+  storage.failing = FailingStorage::Call::read;  // which may pass: it is not damage
+  storage.part = "step-100";
+  save(20, after);
+  BOOST_TEST(storage.exists(manifest_path(folder, 100, before)));
+  storage.failing = FailingStorage::Call::none;
+  save(30, after);
+  BOOST_TEST(list_checkpoints(storage, folder) ==
+                 (std::vector{manifest_path(folder, 30, after), manifest_path(folder, 20, after)}),
+             boost::test_tools::per_element());
+  storage.expect_whole();
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(saver_disks)
@@ -174,7 +201,9 @@ BOOST_AUTO_TEST_CASE(a_late_chief_of_a_later_step_does_not_win_over_its_successo
   BOOST_TEST(latest_checkpoint(storage, folder).value() == of_successor);
   BOOST_TEST(listed() == (std::vector{of_successor, before, late}), boost::test_tools::per_element());
   const auto next = put(97, 2);
-  BOOST_TEST(listed() == (std::vector{next, of_successor}), boost::test_tools::per_element());
+  BOOST_TEST(listed() == (std::vector{next, of_successor, late}), boost::test_tools::per_element());
+  const auto passed = put(101, 2);
+  BOOST_TEST(listed() == (std::vector{passed, next}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(what_is_saved_without_an_epoch_counts_though_a_chief_has_saved_that_step) {
@@ -244,30 +273,30 @@ BOOST_AUTO_TEST_CASE(restoring_falls_back_to_the_newest_whole_checkpoint_unless_
 // Else it would be the newest, and with few to keep the only other one, until training passes its step.
 BOOST_AUTO_TEST_CASE(a_damaged_checkpoint_of_a_later_step_takes_no_turn_of_a_whole_one) {
   for (const bool is_missing : {false, true}) {
-    FailingStorage storage;
-    const KeepOptions keep{.max_to_keep = 2};
-    const auto save = [&](std::int64_t step) {
-      save_checkpoint(storage, folder, {step, {{"w", Tensor::scalar(1.0F)}}}, keep);
-    };
-    save(10);
-    save(100);
-    auto& files = storage.disk.files;
-    const std::string data = folder + "/step-100.1-of-1.safetensors";
-    if (is_missing)
-      files.erase(data);
-    else
-      files.at(data).back() ^= std::byte{1};
-    storage.failing = FailingStorage::Call::read;  // which may pass: it is not damage
-    storage.part = "step-100";
-    save(20);
-    BOOST_TEST(storage.exists(manifest_path(folder, 100)));
-    storage.failing = FailingStorage::Call::none;
-    save(30);
-    BOOST_TEST(list_checkpoints(storage, folder) ==
-                   (std::vector{manifest_path(folder, 30), manifest_path(folder, 20)}),
-               boost::test_tools::per_element());
-    storage.expect_whole();
+    expect_a_turn_for_whole_ones(is_missing, 0, 0);
+    expect_a_turn_for_whole_ones(is_missing, 2, 4);
   }
+}
+
+// The chief of epoch 4 could not read step 100, and saves at once what it has restored.
+BOOST_AUTO_TEST_CASE(what_training_fell_back_from_for_an_error_of_the_disk_stays_until_it_is_passed) {
+  FailingStorage storage;
+  const auto save = [&](std::int64_t step, std::int64_t epoch) {
+    save_checkpoint(storage, folder, {step, {{"w", Tensor::scalar(1.0F)}}}, {.max_to_keep = 1}, epoch);
+    return manifest_path(folder, step, epoch);
+  };
+  const auto listed = [&] { return list_checkpoints(storage, folder); };
+  const auto newest = save(100, 2);
+  storage.failing = FailingStorage::Call::read;
+  storage.part = "step-100";
+  save(90, 4);
+  storage.failing = FailingStorage::Call::none;
+  const auto restored = save(91, 4);
+  BOOST_TEST(listed() == (std::vector{restored, newest}), boost::test_tools::per_element());
+  storage.expect_whole();
+  const auto passed = save(101, 4);
+  BOOST_TEST(listed() == std::vector{passed}, boost::test_tools::per_element());
+  BOOST_TEST(storage.disk.files.size() == 2u);  // no file of step 100 either
 }
 
 BOOST_AUTO_TEST_CASE(a_whole_checkpoint_of_a_later_step_stays) {

@@ -15,6 +15,7 @@
 #include "actors/probes/point.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "actors/task/server.h"
+#include "test/actors/support/failing_memory.h"
 #include "test/actors/support/foreign_task.h"
 #include "test/actors/support/ranks.h"
 #include "test/support/contributions.h"
@@ -30,17 +31,15 @@ constexpr std::chrono::microseconds longest_spin{10'000};
 
 void prepare_nothing(int, ServerOptions&, CommunicatorOptions&) {}
 
-// Calls body on a thread for each rank, which counts what is wrong. `prepare` may change a rank's
-// options.
+// What comes of body on a thread for each rank. `prepare` may change a rank's options.
 template <class Body, class Prepare>
-void on_ranks(Body body, Prepare prepare) {
+std::array<Status, size> outcomes(Body body, Prepare prepare) {
   ServerOptions options;
   std::vector<std::string> addresses;
   for (int rank = 0; rank < size; ++rank) addresses.push_back(test::free_address());
   options.cluster = ClusterSpec{{"worker", addresses}};
   options.job = "worker";
   options.num_threads = 1;
-  std::atomic<int> wrong = 0;
   std::array<Status, size> failures;
   std::vector<std::jthread> threads;
   for (int rank = 0; rank < size; ++rank)
@@ -52,11 +51,19 @@ void on_ranks(Body body, Prepare prepare) {
         prepare(rank, options, of_group);
         Server server(options);
         const Communicator world(server, of_group);
-        body(world, wrong);
+        body(world);
         world.barrier();
       });
     });
   threads.clear();
+  return failures;
+}
+
+// All ranks end well, and count nothing that is wrong.
+template <class Body, class Prepare>
+void on_ranks(Body body, Prepare prepare) {
+  std::atomic<int> wrong = 0;
+  const auto failures = outcomes([&](const Communicator& world) { body(world, wrong); }, prepare);
   for (const Status& failure : failures) BOOST_TEST(failure.ok(), failure.to_string());
   BOOST_TEST(wrong == 0);
 }
@@ -247,6 +254,43 @@ BOOST_AUTO_TEST_CASE(a_rank_without_shared_memory_gets_messages) {
         std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 1, .shared_memory = false});
   });
   BOOST_TEST(times_read() > 0u);
+}
+
+// The others come when it has shown its values: they may have added them by then.
+BOOST_AUTO_TEST_CASE(a_call_that_lacks_memory_after_it_was_shown_is_not_made_with_other_values) {
+  const Shape shape{1000};
+  int given_up = 0;
+  for (std::uint64_t n = 1; n <= 8; ++n) {
+    std::array<Tensor, size> sums;
+    const auto failures = outcomes(
+        [&](const Communicator& world) {
+          const auto sum_of = [&](int use) {
+            return world.all_reduce(contribution<float>(world.rank(), shape, use), {.name = "x"});
+          };
+          for (int use = 0; use < 20; ++use) sum_of(use);
+          Tensor& sum = sums[static_cast<std::size_t>(world.rank())];
+          if (world.rank() == 1) {
+            const Tensor own = contribution<float>(1, shape, 20);
+            test::fail_allocation(n);
+            try {
+              sum = world.all_reduce(own, {.name = "x"});
+            } catch (const std::exception&) {
+            }
+            test::fail_allocation(0);
+            if (!sum.valid()) sum = sum_of(1000);
+          } else {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            sum = sum_of(20);
+          }
+        },
+        prepare_nothing);
+    given_up += !failures[1].ok();
+    for (const int other : {0, 2})
+      if (const Tensor& theirs = sums[static_cast<std::size_t>(other)];
+          theirs.valid() && sums[1].valid())
+        BOOST_TEST(identical(theirs, sums[1]), "allocation " << n);
+  }
+  BOOST_TEST(given_up > 0);
 }
 
 BOOST_AUTO_TEST_CASE(many_names_are_in_flight_together) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -43,9 +44,12 @@ class WatchedCalls final : public test::RealCalls {
     return RealCalls::close(file);
   }
   int sync(int file) override {
-    if (const auto found = folders_.find(file); found != folders_.end()) synced.insert(found->second);
-    return RealCalls::sync(file);
+    const auto found = folders_.find(file);
+    if (found == folders_.end()) return RealCalls::sync(file);
+    synced.insert(found->second);
+    return can_sync_folders ? RealCalls::sync(file) : -EINVAL;
   }
+  int may_change(const std::string& path) override { return foreign == path ? -EACCES : 0; }
   int make_folder(const std::string& path) override {
     const int result = RealCalls::make_folder(path);
     if (made) std::exchange(made, {})();
@@ -54,6 +58,8 @@ class WatchedCalls final : public test::RealCalls {
 
   std::function<void()> made;
   std::set<std::string> synced;
+  std::string foreign;  // a folder that belongs to somebody else
+  bool can_sync_folders = true;
 
  private:
   std::map<int, std::string> folders_;  // that are open
@@ -66,6 +72,33 @@ class LateCalls final : public test::RealCalls {
     RealCalls::close(file);
     return -EDQUOT;
   }
+};
+
+// The next writes fail with this error.
+class FailingWrites final : public test::RealCalls {
+ public:
+  FailingWrites(int error, int failures) : error_(error), failures_(failures) {}
+
+  std::int64_t write(int file, std::span<const std::byte> bytes) override {
+    return failures_-- > 0 ? -error_ : RealCalls::write(file, bytes);
+  }
+
+ private:
+  const int error_;
+  int failures_;
+};
+
+// A start on a disk whose next writes fail: its number, and the pauses that it has made.
+struct Start {
+  Start(const std::string& folder, int error, int failures) {
+    FailingWrites calls(error, failures);
+    FileStorage storage(calls);
+    number = take_start_number(storage, folder, {"worker", 0}, system_random(),
+                               [this](std::chrono::seconds pause) { paused += pause; });
+  }
+
+  std::uint32_t number = 0;
+  std::chrono::seconds paused{0};
 };
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
@@ -167,6 +200,30 @@ BOOST_AUTO_TEST_CASE(a_file_in_a_folder_that_another_task_is_making_waits_for_it
   BOOST_TEST(synced);
 }
 
+// Its maker may have been killed before; but nobody like this process can have made one in a folder that
+// it may not change.
+BOOST_AUTO_TEST_CASE(the_name_of_a_folder_that_is_there_is_synced_once_where_it_may_be) {
+  std::filesystem::create_directory(path("there"));
+  for (const bool foreign : {false, true}) {
+    WatchedCalls calls;
+    if (foreign) calls.foreign = folder.path();
+    FileStorage storage(calls);
+    storage.write_atomically(path("there/file"), bytes_of("1"));
+    BOOST_TEST(calls.synced.contains(folder.path()) == !foreign);
+    calls.synced.clear();
+    storage.write_atomically(path("there/file"), bytes_of("2"));
+    BOOST_TEST(calls.synced == std::set{path("there")}, boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_file_system_without_a_sync_of_folders_holds_files) {
+  WatchedCalls calls;
+  calls.can_sync_folders = false;
+  FileStorage storage(calls);
+  storage.write_atomically(path("new/file"), bytes_of("1"));
+  BOOST_TEST(text_of(storage, path("new/file")) == "1");
+}
+
 BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_named) {
   BOOST_CHECK_EXCEPTION(disk.create("/dev/null/folder/file"), Error, [](const Error& error) {
     return std::string(error.what()).find("/dev/null/folder") != std::string::npos;
@@ -186,6 +243,21 @@ BOOST_AUTO_TEST_CASE(a_file_in_the_place_of_a_folder_is_an_error_of_the_disk_tha
   });
   expect_checkpoint_folder(disk, path("new/folder"));
   BOOST_TEST(disk.list(path("new/folder")).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_start_outlasts_an_error_of_the_disk_that_passes) {
+  const Start start(folder.path(), EIO, 4);
+  BOOST_TEST(start.number == 1u);
+  BOOST_TEST(start.paused.count() == 15);
+  BOOST_CHECK_EXCEPTION(Start(folder.path(), EIO, 5), Error,
+                        [](const Error& error) { return error.code() == Code::disk_error; });
+}
+
+BOOST_AUTO_TEST_CASE(a_start_on_a_full_disk_has_no_number) {
+  const Start start(folder.path(), ENOSPC, 1);
+  BOOST_TEST(start.number == 0u);
+  BOOST_TEST(start.paused.count() == 0);
+  BOOST_TEST(Start(folder.path(), 0, 0).number == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(each_start_of_a_task_has_the_next_number) {

@@ -153,6 +153,16 @@ BOOST_AUTO_TEST_CASE(a_chief_that_does_not_come) {
       lost_task, {"chief", "/job:worker/task:0", addresses[1]});
 }
 
+// It may pass, and the others wait for this task.
+BOOST_AUTO_TEST_CASE(a_disk_that_answers_a_starting_task_with_an_error) {
+  const Folder folder;
+  std::filesystem::create_symlink("loop", folder.file("loop"));
+  const auto addresses = free_addresses(2);
+  expect_failure(
+      trainer(addresses[0], addresses[1], "ps", "0", {"--checkpoint_dir=" + folder.file("loop")}),
+      lost_task, {folder.file("loop")});
+}
+
 BOOST_AUTO_TEST_CASE(data_that_is_missing_or_damaged) {
   const Folder folder;
   const std::vector<std::string> command = {"actorflow", "train", "mnist", "--data", folder.path()};

@@ -30,12 +30,17 @@ struct BrokenDisk {
   }
   // A job in one process.
   std::vector<std::string> train(const std::string& steps, std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"train", "mnist", "--data=digits", "--hidden=16",
+                               "--save-checkpoint-steps=20", "--train-steps=" + steps});
+    return on_this_disk(more);
+  }
+  // A command of `actorflow`.
+  std::vector<std::string> on_this_disk(const std::vector<std::string>& arguments) const {
     std::vector<std::string> command{"/usr/bin/env"};
     for (const auto& variable : environment()) command.push_back(variable);
-    command.insert(command.end(), {ACTORFLOW_BIN_DIR "/actorflow", "train", "mnist", "--data=digits",
-                                   "--hidden=16", "--save-checkpoint-steps=20", "--train-steps=" + steps,
-                                   "--checkpoint-dir=" + checkpoints()});
-    command.insert(command.end(), more.begin(), more.end());
+    command.emplace_back(ACTORFLOW_BIN_DIR "/actorflow");
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    command.push_back("--checkpoint-dir=" + checkpoints());
     return command;
   }
   std::int64_t newest() const {
@@ -94,6 +99,14 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_dir_that_cannot_be_written_is_refused_at_the_s
   Process process(train("20"));
   BOOST_TEST(process.wait() == bad_usage);
   expect_parts(process.output(), {"--checkpoint_dir", "'" + checkpoints() + "'", "Permission denied"});
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_starts_outlasts_an_error_that_passes) {
+  set(std::string("open /starts/ ") + eio + " 1 1");
+  Process server(
+      on_this_disk({"server", "--cluster", R"({"ps": ["127.0.0.1:0"]})", "--job", "ps", "--task", "0"}));
+  BOOST_REQUIRE_MESSAGE(server.prints("listening"), server.output());
+  expect_parts(server.output(), {"counting the starts in " + checkpoints(), "trying again"});
 }
 
 // No step is lost, and the save is not tried without a pause.

@@ -5,6 +5,7 @@
 
 #include "actors/models/fit/callbacks.h"
 #include "actors/models/model.h"
+#include "actors/models/network/stages.h"
 #include "kernels/ops.h"
 #include "kernels/ops/learning_rate.h"
 #include "test/models/support/by_hand.h"
@@ -253,6 +254,23 @@ BOOST_AUTO_TEST_CASE(stages_may_have_devices) {
   };
   BOOST_TEST(same(train(perceptron(), plain(), {x, y}, by(on({"cpu:0", "cpu:0"}))).weights,
                   train(perceptron(), plain(), {x, y}, accumulated()).weights));
+}
+
+// Which are most of what this model computes.
+BOOST_AUTO_TEST_CASE(a_balanced_cut_counts_the_products_of_attention) {
+  std::vector<Layer> layers{attention(1, 4)};
+  for (int i = 0; i < 20; ++i) layers.push_back(dense(4));
+  const auto stages = cut(chain(layers), {{DType::float32, {128, 4}}}, {.stages = 2});
+  BOOST_TEST(stages.front().results.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(an_op_of_the_programs_own_may_have_a_name_that_ends_as_one_of_ours) {
+  static const OpDef own{
+      .name = "FlatConv2D", .min_inputs = 2, .max_inputs = 2, .infer = [](InferContext& context) {
+        context.add_output(context.input(0).dtype, context.input(0).shape);
+      }};
+  const Layer flat("flat", [](LayerScope& scope, Output x) { return scope.graph().add(own, {x, x}); });
+  BOOST_TEST(cut(chain({flat, dense(1)}), {{DType::float32, {4}}}, {.stages = 2}).size() == 2U);
 }
 
 BOOST_AUTO_TEST_CASE(a_cut_that_is_impossible_names_layers) {

@@ -1,13 +1,13 @@
 // What keeps a task from listening.
 #include "schema/address.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <string>
 
 #include "dataflow/values/error.h"
+#include "test/support/no_descriptors.h"
 
 using namespace actorflow;
 
@@ -23,22 +23,6 @@ Status outcome_of_listening(const Address& address) {
     return error.status();
   }
 }
-
-// While it lives, this process can open nothing more.
-class NoDescriptors {
- public:
-  NoDescriptors() {
-    getrlimit(RLIMIT_NOFILE, &before_);
-    const rlimit none{0, before_.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &none);
-  }
-  NoDescriptors(const NoDescriptors&) = delete;
-  NoDescriptors& operator=(const NoDescriptors&) = delete;
-  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
-
- private:
-  rlimit before_{};
-};
 
 }  // namespace
 
@@ -56,7 +40,7 @@ BOOST_AUTO_TEST_CASE(a_taken_port_is_no_task_that_is_not_there) {
 BOOST_AUTO_TEST_CASE(nor_is_a_process_without_descriptors) {
   Status status;
   {
-    const NoDescriptors any_more;
+    const test::NoDescriptors any_more;
     status = outcome_of_listening(any_port);
   }
   BOOST_TEST((status.code == Code::resource_exhausted), status.to_string());

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "test/schema/support/tasks.h"
+#include "test/support/no_descriptors.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -160,6 +161,17 @@ BOOST_AUTO_TEST_CASE(nobody_listening_is_unavailable_and_names_whom_it_wanted) {
   BOOST_TEST((down->code == Code::unavailable));
   BOOST_TEST(down->message.find("cannot reach /job:ps/task:0 at " + address) != std::string::npos,
              down->message);
+}
+
+// Whoever takes that for the loss of the other task starts again without an end.
+BOOST_AUTO_TEST_CASE(a_process_without_descriptors_does_not_take_the_other_task_for_lost) {
+  Receiver receiver(*network, task("ps", 0));
+  const NoDescriptors any_more;
+  Sender sender(*network, receiver.address(), task("worker", 0), {"ps", 0});
+  const auto down = sender.down.take();
+  BOOST_REQUIRE(down);
+  BOOST_TEST((down->code == Code::resource_exhausted), down->to_string());
+  BOOST_TEST(down->message.find("cannot reach /job:ps/task:0") != std::string::npos, down->message);
 }
 
 BOOST_AUTO_TEST_CASE(the_wrong_task_is_refused_and_both_are_named) {

@@ -8,6 +8,7 @@
 #include "schema/io/shared_memory.h"
 #include "schema/io/shared_place.h"
 #include "test/schema/support/tasks.h"
+#include "test/support/no_descriptors.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -241,6 +242,17 @@ BOOST_AUTO_TEST_CASE(nobody_can_shrink_grow_or_write_a_sealed_arena) {
   BOOST_TEST(ftruncate(arena->file(), 4096) != 0);
   BOOST_TEST(ftruncate(arena->file(), 2 * mebibyte) != 0);
   BOOST_TEST((mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, arena->file(), 0) == MAP_FAILED));
+}
+
+// The first large message opens a connection of its own.
+BOOST_AUTO_TEST_CASE(a_large_tensor_that_lacks_a_descriptor_does_not_make_its_receiver_a_lost_task) {
+  Tasks tasks(0);
+  BOOST_REQUIRE(tasks.sender.up.take());
+  const NoDescriptors any_more;
+  tasks.send(counting(1 << 20));
+  const auto down = tasks.sender.down.take();
+  BOOST_REQUIRE(down);
+  BOOST_TEST((down->code == Code::resource_exhausted), down->to_string());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

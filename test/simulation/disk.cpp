@@ -70,6 +70,16 @@ BOOST_AUTO_TEST_CASE(a_folder_whose_sync_failed_is_synced_with_the_next_file) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_folder_whose_maker_was_killed_before_its_sync_is_synced_by_the_next_process) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    Disk d(seed);
+    BOOST_REQUIRE(d.disk.files().make_folder("new") == 0);
+    FileStorage(d.disk.files()).write_atomically("new/folder/file", bytes_of("committed"));
+    d.disk.files().lose_power();
+    BOOST_TEST_REQUIRE(d.disk.exists("new/folder/file"), "seed " << seed);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_was_not_synced_may_be_lost_or_torn_within_a_block) {
   int lost = 0, torn = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {

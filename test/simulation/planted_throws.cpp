@@ -1,13 +1,19 @@
 // Every handler of every actor throws once: nothing hangs, and training ends with the same weights.
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <functional>
 #include <map>
+#include <memory>
 #include <new>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "actors/actorflow.h"
 #include "actors/client/dataset_iterator.h"
@@ -26,9 +32,20 @@ using namespace std::chrono_literals;
 namespace {
 
 const TaskName chief{"worker", 0};
+const std::vector<TaskName> others{{"worker", 1}, {"worker", 2}};
 
 Dataset four_numbers() {
   return Dataset::tensors({Tensor::of<std::int64_t>({4}, {0, 1, 2, 3})}).prefetch(2);
+}
+
+// A step that fails, as it does where nothing is planted. It says why: that may be what was planted.
+void expect_failure(const std::function<void()>& step) {
+  try {
+    step();
+    BOOST_ERROR("expected the step to fail");
+  } catch (const Error& error) {
+    spdlog::warn("a step that was to fail: {}", error.what());
+  }
 }
 
 // What training does not use: inputs, queues, sessions of their own, what clients ask for.
@@ -50,7 +67,7 @@ void look_around(SimTask& task) {
   session.placement();
   session.run(std::vector<Output>{}, {}, {put});
   BOOST_TEST(session.run(take).scalar<std::int64_t>() == 1);
-  BOOST_CHECK_THROW(session.run(take, {}, {.timeout_ms = 100, .trace = true}), Error);
+  expect_failure([&] { session.run(take, {}, {.timeout_ms = 100, .trace = true}); });
   session.close();
   Session::reset(server.target(), {"old"});
   server.held();
@@ -102,7 +119,7 @@ void wait_in_vain(Server& server) {
   });
   g.on("/job:worker/task:0", [&] { taken = take + g.constant(std::int64_t{1}); });
   Session session(server.target(), g);
-  BOOST_CHECK_THROW(session.run(taken, {}, {.timeout_ms = 150'000}), Error);
+  expect_failure([&] { session.run(taken, {}, {.timeout_ms = 150'000}); });
 }
 
 // The steps of a job whose replicas have ended, and which nobody ends within the limit.
@@ -117,7 +134,7 @@ void hold_in_vain(Server& server) {
              static_cast<std::int64_t>(HoldAnswer::too_late));
 }
 
-// Fits w to 3 with two synchronous workers. Returns w.
+// Fits w to 3 with two parameter servers and three synchronous workers. Returns w.
 float fit(SimTask& task, Executor executor) {
   Server& server = task.server();
   if (server.name().job == "ps") return server.join(), 0.0F;
@@ -127,12 +144,12 @@ float fit(SimTask& task, Executor executor) {
   Graph g;
   Variable w;
   TrainOp train;
-  g.on(replica_device_setter(1, "ps", server.name().to_string()), [&] {
+  g.on(replica_device_setter(2, "ps", server.name().to_string()), [&] {
     const Variable step = global_step(g);
     w = g.variable("w", g.constant(0.0F));
     g.variable("ballast", fill(g, {600'000}, 1));  // so that a checkpoint is written piece by piece
     train = minimize(g, square(w - g.constant(3.0F)), {w}, step, Momentum{0.05, 0.5},
-                     {.replica = server.name().index, .replicas = 2, .strategy = Synchronous{}});
+                     {.replica = server.name().index, .replicas = 3, .strategy = Synchronous{}});
   });
   MonitoredOptions options;
   options.is_chief = is_chief;
@@ -147,7 +164,7 @@ float fit(SimTask& task, Executor executor) {
     while (!server.join_for(500));
     return 0.0F;
   }
-  server.wait_until_done({{"worker", 1}}, 60'000);
+  server.wait_until_done(others, 60'000);
   hold_in_vain(server);
   wait_in_vain(server);
   ask_an_actor(asker);
@@ -158,7 +175,7 @@ float fit(SimTask& task, Executor executor) {
   return result;
 }
 
-// Fits w to 3 with two workers that have all variables, the slots of which are divided between them.
+// Fits w to 3 with three workers that have all variables, the slots of which are divided between them.
 float fit_by_all_reduce(SimTask& task) {
   Server& server = task.server();
   const bool is_chief = server.name() == chief;
@@ -182,7 +199,7 @@ float fit_by_all_reduce(SimTask& task) {
     while (!server.join_for(500));
     return 0.0F;
   }
-  server.wait_until_done({{"worker", 1}}, 60'000);
+  server.wait_until_done(others, 60'000);
   session.close();
   const float result = session.session().run(w).values<float>()[1];
   server.shutdown_cluster("w has been fitted");
@@ -204,8 +221,28 @@ float call_operations(SimTask& task) {
 
 struct Outcome {
   float w = 0;
-  std::vector<std::string> heard;  // why programs ended
+  std::vector<std::string> heard;  // why programs and tasks ended, and what was logged of losses
 };
+
+// Notes the warnings of all tasks.
+class Warnings final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit Warnings(std::vector<std::string>& lines) : lines_(lines) { set_level(spdlog::level::warn); }
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    lines_.emplace_back(message.payload.begin(), message.payload.end());
+  }
+  void flush_() override {}
+
+ private:
+  std::vector<std::string>& lines_;
+};
+
+// REQUIRES: a simulated cluster, whose log this is, ends before the lines.
+void note_warnings(std::vector<std::string>& lines) {
+  spdlog::default_logger()->sinks().push_back(std::make_shared<Warnings>(lines));
+}
 
 using Fit = std::function<float(SimTask&)>;
 
@@ -223,10 +260,11 @@ auto noting(std::vector<std::string>& errors, const Fit& fit) {
 
 // While a parameter server, if there is one, and a worker, if it is said when, are killed and come back.
 Outcome train(std::uint64_t seed, int ps, std::chrono::milliseconds lose_worker_at, const Fit& fit) {
-  std::vector<SimCluster::Job> jobs{{"worker", 2}};
+  std::vector<SimCluster::Job> jobs{{"worker", 3}};
   if (ps > 0) jobs.insert(jobs.begin(), {"ps", ps});
-  SimCluster sim(jobs, {.seed = seed, .longest_kernel = 1ms, .time_limit = 15min, .restart_failed = 1s});
   std::vector<std::string> errors;
+  SimCluster sim(jobs, {.seed = seed, .longest_kernel = 1ms, .time_limit = 15min, .restart_failed = 1s});
+  note_warnings(errors);
   auto run = sim.start(noting(errors, fit));
   if (ps > 0) {
     sim.at(300ms).kill("/job:ps/task:0");
@@ -236,7 +274,7 @@ Outcome train(std::uint64_t seed, int ps, std::chrono::milliseconds lose_worker_
     sim.at(lose_worker_at).kill("/job:worker/task:1");
     sim.at(lose_worker_at + 1s).restart("/job:worker/task:1");
   }
-  Outcome outcome{run.finish("/job:worker/task:0"), std::move(errors)};
+  Outcome outcome{run.finish("/job:worker/task:0"), errors};
   for (auto& reason : sim.statistics().ends) outcome.heard.push_back(std::move(reason));
   return outcome;
 }
@@ -249,23 +287,35 @@ Outcome count_words() {
   const Fit job = [&tally](SimTask& task) { return test::resume_job(task, tally), 0.0F; };
   SimCluster sim({{"local", 3}},
                  {.seed = 1, .longest_kernel = 4ms, .time_limit = 15min, .restart_failed = 1s});
+  note_warnings(errors);
   auto run = sim.start(noting(errors, job));
   sim.at(20ms).kill("/job:local/task:2");
   sim.at(60ms).restart("/job:local/task:2");
   run.finish("/job:local/task:0");
   const bool same = test::output_of(sim) == test::undisturbed_words();
-  Outcome outcome{same ? 1.0F : 0.0F, std::move(errors)};
+  Outcome outcome{same ? 1.0F : 0.0F, errors};
   for (auto& reason : sim.statistics().ends) outcome.heard.push_back(std::move(reason));
   return outcome;
 }
 
-// Programs also fail when they lose the parameter server that is killed.
 bool names(const Outcome& outcome, const std::string& cause) {
-  const auto says = [](std::string_view what) {
-    return [what](const std::string& text) { return text.find(what) != std::string::npos; };
+  return std::ranges::any_of(outcome.heard, [&cause](const std::string& text) {
+    return text.find(cause) != std::string::npos;
+  });
+}
+
+// Handlers that lose nothing which anybody would hear of. Any handler may do so at its end: what it was
+// to do is done, and whoever has an answer takes no other.
+bool may_be_unheard(const Where& where) {
+  static constexpr std::array<std::string_view, 4> messages{
+      "/Census",        // the counts that a test asks for
+      "/GiveUp",        // a step that has failed already
+      "/StillWaiting",  // a line of the log
+      "/Leave",         // a connection that ends with it
   };
-  return std::ranges::any_of(outcome.heard, says(cause)) ||
-         std::ranges::all_of(outcome.heard, says("lost the connection"));
+  return where.after || std::ranges::any_of(messages, [&where](std::string_view message) {
+           return where.handler.ends_with(message);
+         });
 }
 
 using Train = std::function<Outcome()>;
@@ -277,8 +327,9 @@ void expect_the_same(const Where& where, const Train& train, float undisturbed) 
   try {
     const Outcome outcome = train();
     BOOST_TEST(outcome.w == undisturbed, place << ": w is " << outcome.w << ", not " << undisturbed);
-    BOOST_TEST(names(outcome, plant.cause()), place << ": nobody says " << plant.cause() << ", but: "
-                                                    << (outcome.heard.empty() ? "" : outcome.heard[0]));
+    BOOST_TEST((names(outcome, plant.cause()) || may_be_unheard(where)),
+               place << ": nobody says " << plant.cause()
+                     << ", but: " << (outcome.heard.empty() ? "" : outcome.heard[0]));
   } catch (const Error& error) {
     BOOST_ERROR(place << ": " << error.what());
   }
@@ -337,7 +388,7 @@ std::size_t throw_in_handlers(const Train& train, const std::function<bool(std::
 
 Train with_servers(Executor executor) {
   return
-      [executor] { return train(1, 1, 4s, [executor](SimTask& task) { return fit(task, executor); }); };
+      [executor] { return train(1, 2, 4s, [executor](SimTask& task) { return fit(task, executor); }); };
 }
 
 }  // namespace

@@ -57,8 +57,7 @@ void Collectives::refuse(const OpenGroup& message, Status why) { message.reply(s
 // Once the group has the call, nobody can say how far it has come with it.
 void Collectives::refuse(const CallGroup& message, Status why) {
   if (message.call.reply) return message.call.reply({std::move(why)});
-  const auto found = groups_.find(message.group);
-  if (found != groups_.end()) found->second.group->break_up(why);
+  break_up(message.group, why);
 }
 void Collectives::refuse(const JoinGroup& message, Status why) { message.reply(std::move(why), 0); }
 
@@ -120,6 +119,11 @@ void Collectives::call(CallGroup& message) {
 RankGroup::Glance Collectives::glance(const std::string& group, GroupCall& call) {
   const auto found = groups_.find(group);
   return found == groups_.end() ? RankGroup::Glance{} : found->second.group->glance(call);
+}
+
+void Collectives::break_up(const std::string& group, const Status& why) {
+  const auto found = groups_.find(group);
+  if (found != groups_.end()) found->second.group->break_up(why);
 }
 
 // Only the actor itself may send itself something for later.

@@ -70,6 +70,8 @@ class Collectives {
   // For a thread that holds the entrance's mutex, as RankGroup's functions of these names.
   RankGroup::Glance glance(const std::string& group, GroupCall& call);
   void call_here(CallGroup& message);
+  // Without a word if there is no such group.
+  void break_up(const std::string& group, const Status& why);
   void refuse(const OpenGroup& message, Status why);
   void refuse(const CallGroup& message, Status why);
   void refuse(const JoinGroup& message, Status why);

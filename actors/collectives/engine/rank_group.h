@@ -158,6 +158,7 @@ class RankGroup {
 
   // rank_group_end.cpp
   void end_with(const Status& why);
+  void drop_names();
   void on_left(const rank_messages::Left& message);
   std::optional<Status> left_before(const std::string& name, std::uint64_t use) const;
   // rank_group_stall.cpp

@@ -1,7 +1,9 @@
 // The end of a group: ranks that are lost, leave, or give up a step.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "actors/collectives/engine/rank_group.h"
@@ -10,6 +12,16 @@ namespace actorflow {
 
 using namespace rank_messages;
 
+namespace {
+
+// Once.
+void answer(GroupCall& call, const Status& why) {
+  if (call.reply) call.reply({why});
+  call.reply = {};
+}
+
+}  // namespace
+
 // Everybody hears of it from whoever notices: ranks that do not talk to the lost one would not.
 void RankGroup::break_up(const Status& why) {
   if (!broken_.ok()) return;
@@ -17,18 +29,35 @@ void RankGroup::break_up(const Status& why) {
   end_with(why);
 }
 
+// Answers first: where that fails, the group is not broken yet, and whoever breaks it up again answers
+// the rest.
 void RankGroup::end_with(const Status& why) {
-  broken_ = why;
+  for (auto& [key, name] : names_) {
+    if (name.use) answer(name.use->call, why);
+    if (name.next) answer(*name.next, why);
+  }
+  for (auto& call : waiting_) answer(call, why);
+  if (join_reply_) join_reply_(why, 0);
+  join_reply_ = {};
+  broken_ = Status(why);
   in_flight_ = 0;
   suspects_.clear();
-  for (auto& [key, name] : names_) drop_board(name);
-  for (auto& [key, name] : std::exchange(names_, {})) {
-    if (name.use && name.use->call.reply) name.use->call.reply({why});
-    if (name.next && name.next->reply) name.next->reply({why});
+  waiting_.clear();
+  drop_names();
+}
+
+// What others may still read stays as long as the group where they cannot be told to let go of it.
+void RankGroup::drop_names() {
+  for (auto& [key, name] : names_) {
+    name.use.reset();
+    name.next.reset();
   }
-  for (const auto& call : std::exchange(waiting_, {}))
-    if (call.reply) call.reply({why});
-  if (const auto reply = std::exchange(join_reply_, {})) reply(why, 0);
+  try {
+    for (auto& [key, name] : names_) drop_board(name);
+    names_.clear();
+  } catch (const std::exception& error) {
+    spdlog::warn("{}: what ranks have shown in '{}' stays: {}", who(), name_, error.what());
+  }
 }
 
 void RankGroup::lose(const PeerLost& lost) {

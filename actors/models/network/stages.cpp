@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "actors/layers/checks.h"
@@ -14,6 +16,7 @@
 #include "dataflow/train/replica_device_setter.h"
 #include "dataflow/values/error.h"
 #include "dataflow/values/spelling.h"
+#include "kernels/library/library.h"
 
 namespace actorflow {
 namespace {
@@ -31,17 +34,26 @@ double elements(const Shape& shape) {
   return product;
 }
 
-// The multiplications of a node for one example, about. A product has the op's name end with "MatMul",
-// a convolution with "Conv2D".
+// Whether this is the op of ours with one of these names, which no op of a program's own can have.
+bool is_one_of(const Node& node, std::initializer_list<std::string_view> names) {
+  const OpRegistry& ours = builtin_library().ops().registry();
+  return std::ranges::any_of(names, [&](std::string_view name) { return node.op == ours.find(name); });
+}
+
+// The multiplications of a node for one example, about: of what has products, and else one for each
+// result.
 double cost_of(const GraphDef& graph, const Node& node) {
   double results = 0;
   for (const TensorType& type : node.outputs) results += elements(type.shape);
   const auto input = [&](std::size_t i) -> const Shape& { return graph.type(node.inputs[i]).shape; };
-  if (node.op->name.ends_with("MatMul")) {
+  if (is_one_of(node, {"MatMul", "FusedMatMul", "BatchMatMul"})) {
     const bool rows = node.attrs.contains("transpose_a") && attr<bool>(node, "transpose_a");
     return results * elements({input(0)[input(0).rank() - (rows ? 2 : 1)]});
   }
-  if (node.op->name.ends_with("Conv2D")) return results * elements(input(1)) / elements({input(1)[3]});
+  if (is_one_of(node, {"Conv2D", "FusedConv2D"}))
+    return results * elements(input(1)) / elements({input(1)[3]});
+  // Queries and keys are [batch, length, heads, width].
+  if (is_one_of(node, {"DotProductAttention"})) return 2 * elements(input(0)) * elements({input(1)[1]});
   return results;
 }
 

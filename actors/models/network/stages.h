@@ -22,7 +22,8 @@ std::vector<ModelStage> whole(const Architecture& architecture, const std::strin
 struct CutOptions {
   int stages = 1;
   // The layers with which the second, third, ... part begins; none: parts of about the same cost, by the
-  // arithmetic of their layers for examples of these types.
+  // arithmetic of their layers for examples of these types. An op of the program's own counts its
+  // results.
   std::vector<std::string> before{};
 };
 

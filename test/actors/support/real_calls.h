@@ -27,6 +27,7 @@ class RealCalls : public FileCalls {
   int rename(const std::string& from, const std::string& to) override { return real_.rename(from, to); }
   int unlink(const std::string& path) override { return real_.unlink(path); }
   int make_folder(const std::string& path) override { return real_.make_folder(path); }
+  int may_change(const std::string& folder) override { return real_.may_change(folder); }
   int look(const std::string& path, PathKind& kind) override { return real_.look(path, kind); }
   int list(const std::string& folder, std::vector<std::string>& names) override {
     return real_.list(folder, names);

@@ -1,6 +1,5 @@
 #include "apps/launch/keeper/key_folder.h"
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 
 #include "test/apps/launch/support/launched.h"
 #include "test/support/folder.h"
+#include "test/support/no_descriptors.h"
 
 namespace actorflow::test {
 namespace {
@@ -43,18 +43,13 @@ std::string folder_of_a_killed_process() {
 
 // What comes of a folder when this process can open nothing more.
 std::string words_without_descriptors() {
-  rlimit before{};
-  getrlimit(RLIMIT_NOFILE, &before);
-  const rlimit none{0, before.rlim_max};
-  setrlimit(RLIMIT_NOFILE, &none);
-  std::string words;
+  const NoDescriptors any_more;
   try {
     const KeyFolder folder;
   } catch (const std::exception& error) {
-    words = error.what();
+    return error.what();
   }
-  setrlimit(RLIMIT_NOFILE, &before);
-  return words;
+  return {};
 }
 
 }  // namespace
