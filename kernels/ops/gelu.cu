@@ -74,9 +74,11 @@ Output slope_of_approximation(Output x) {
 }
 
 std::vector<Output> gelu_second_gradient(GradientContext& c) {
-  const Output g = c.input(0), x = c.input(1);
-  return gradients_of_composition(
-      c, {g * (c.attr<bool>("approximate") ? slope_of_approximation(x) : slope(x))});
+  const DType dtype = c.input(0).dtype();
+  const DType wide = dtype == DType::float64 ? dtype : DType::float32;  // in 16 bits nothing would be left
+  const Output g = cast(c.input(0), wide), x = cast(c.input(1), wide);
+  const Output slope_of_x = c.attr<bool>("approximate") ? slope_of_approximation(x) : slope(x);
+  return gradients_of_composition(c, {cast(g * slope_of_x, dtype)});
 }
 
 const OpDef& gelu_grad_op() {
