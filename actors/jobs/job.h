@@ -126,7 +126,8 @@ class Job {
   }
   // The paths of the files that a pattern stands for, in the order in which they are read.
   std::vector<std::string> input_files(const std::string& pattern) const;
-  // Records of the program's own.
+  // Records of the program's own: the same on all tasks, and in the run that resumes the job; a
+  // difference is refused.
   template <class T>
   auto from(std::vector<T> records, std::size_t parts = 1, Where where = Where::current()) const {
     using Pipe = ValuesPipe<T>;
@@ -143,6 +144,8 @@ class Job {
   // Whether this task says what the job is: always, in a process that runs it alone. Functions of a job
   // run on all tasks; print only here.
   bool coordinates() const { return state_->engine().coordinates(); }
+  // Whether other tasks take part.
+  bool has_others() const { return state_->engine().has_others(); }
   // The job has ended well: nothing of its work folder is needed any more. Without this call it has not.
   // Not for jobs that run_job() or run_jobs() runs.
   void end() const { state_->engine().end(); }

@@ -154,12 +154,15 @@ StageSpec JobContext::spec_of(std::uint32_t stage, const SourceFacts& source, Bo
     for (const auto& op : stages_[stage - 1].operators)
       spec.fingerprint.push_back(fmt::format("{} of {}", op.to_string(), op.records));
   }
-  if (source.contents) spec.fingerprint.push_back(source.contents());
+  if (source.contents && has_peers()) spec.fingerprint.push_back(source.contents());
   if (source.times && !options_.work_folder.empty() && engine_->coordinates())
     spec.history.push_back(source.times(engine_->storage()));
   spec.fingerprint.push_back(fmt::format("{} parts", spec.parts));
   return spec;
 }
+
+// Whether other tasks or a later run may see other input than this task.
+bool JobContext::has_peers() const { return engine_->has_others() || !options_.work_folder.empty(); }
 
 StageResult JobContext::run_uncounted(std::uint32_t stage, StageSpec spec) {
   expect_known_parameters();

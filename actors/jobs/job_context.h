@@ -38,9 +38,10 @@ struct SourceFacts {
   std::function<std::uint64_t()> bytes;
   // The records of earlier stages that a part reads; none: the source reads no earlier stage.
   std::function<std::vector<SliceSet>(std::size_t part)> inputs = {};
-  // What must be equal on all tasks, such as names and sizes of files, as text; none: nothing.
+  // What must be equal on all tasks and in a later run of the job, such as names and sizes of files or a
+  // hash of values, as text; none: nothing.
   std::function<std::string()> contents = {};
-  // What must also be equal in a later run of the job, such as when files were written, as text; none:
+  // What must be equal in a later run of the job alone, such as when files were written, as text; none:
   // nothing.
   std::function<std::string(Storage&)> times = {};
   // The number of partitions into which the records were last divided; none: they come from files or the
@@ -96,6 +97,7 @@ class JobContext {
 
  private:
   StageSpec spec_of(std::uint32_t stage, const SourceFacts& source, Body body) const;
+  bool has_peers() const;
   StageResult run_uncounted(std::uint32_t stage, StageSpec spec);
   StageResult run(std::uint32_t stage, StageSpec spec);
 

@@ -54,6 +54,22 @@ BOOST_AUTO_TEST_CASE(a_work_folder_in_which_nothing_can_be_written_ends_the_job)
                                    "' is a file: give another one, or move the file away");
 }
 
+BOOST_AUTO_TEST_CASE(a_job_that_goes_on_has_the_values_with_which_it_has_begun) {
+  const test::Folder folder;
+  JobOptions options = small_parts();
+  options.work_folder = folder.file("work");
+  options.resume = true;
+  const auto run = [&](const std::vector<int>& values) {
+    return test::status_of([&] { Job(options).from(values).count(); });
+  };
+  BOOST_TEST(run({1, 2}).ok());
+  const Status refused = run({1, 3});
+  BOOST_TEST((refused.code == Code::failed_precondition), refused.to_string());
+  BOOST_TEST(refused.message.find("where that had '2 values (hash ") != std::string::npos,
+             refused.message);
+  BOOST_TEST(run({1, 2}).ok());
+}
+
 BOOST_AUTO_TEST_CASE(a_counter_whose_name_is_no_text_is_refused) {
   Job job(small_parts());
   BOOST_TEST((test::status_of([&] { job.counter("caf\xe9"); }).code == Code::invalid_argument));
