@@ -161,7 +161,7 @@ void Collection<Pipe>::write_by(const std::string& folder, const char* action, W
         Sink sink(part, folder, facts.parts(), arguments...);
         run_into(sink, pipe, part);
       });
-  if (is_ours) finish_output(job_->storage(), folder, outcomes, job_->counters());
+  if (is_ours) finish_output(*job_, folder, outcomes);
 }
 
 template <class Pipe>

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <source_location>
 #include <string>
 #include <vector>
@@ -67,6 +68,13 @@ class JobContext {
   void only_list_parameters() { lists_parameters_ = true; }
   bool lists_parameters() const { return lists_parameters_; }
 
+  // Folders from which the job reads files, and into which it has written all of a result, as it has
+  // named them.
+  struct Folders {
+    std::set<std::string> read, written;
+  };
+  Folders& folders() { return folders_; }
+
   // The number of a counter, from 0 on.
   std::size_t counter(const std::string& name);
   std::map<std::string, std::int64_t> counters() const;
@@ -105,6 +113,7 @@ class JobContext {
   const std::unique_ptr<JobEngine> engine_;
   JobParameters parameters_;
   bool lists_parameters_ = false;
+  Folders folders_;
   std::vector<std::string> counter_names_;
   std::vector<std::int64_t> counts_;
   std::vector<PlanStage> stages_;

@@ -217,6 +217,39 @@ BOOST_AUTO_TEST_CASE(an_output_folder_that_is_not_empty_is_refused_before_anythi
   BOOST_TEST(read_text_file(folder.file("out/letter.txt")).value() == "dear");
 }
 
+BOOST_AUTO_TEST_CASE(what_a_job_reads_is_not_overwritten_under_any_name) {
+  const test::Folder folder;
+  const std::string output = folder.file("out");
+  Job(small_parts()).from(std::vector<std::string>{"a", "b"}).write_text(output);
+  const auto before = test::files_of(output);
+  std::filesystem::create_directory_symlink(output, folder.file("link"));
+  JobOptions options = small_parts();
+  options.overwrite = true;
+  for (const std::string name : {"out", "out/", "./out", "out/../out/part-*", "link"}) {
+    const Job job(options);
+    const auto lines = job.read_text(folder.file(name));
+    const Status status = test::status_of([&] { lines.write_text(output); });
+    BOOST_TEST((status.code == Code::invalid_argument), name << ": " << status.to_string());
+    BOOST_TEST(has(status, "'" + output + "' has files that the job reads"), status.message);
+    BOOST_TEST((test::files_of(output) == before));
+    lines.write_text(folder.file("copy"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_job_does_not_overwrite_a_result_of_its_own) {
+  const test::Folder folder;
+  JobOptions options = small_parts();
+  options.overwrite = true;
+  const Job job(options);
+  job.from(std::vector<int>{1}).write_csv(folder.file("out"));
+  const Status status =
+      test::status_of([&] { job.from(std::vector<int>{2}).write_csv(folder.file("./out")); });
+  BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
+  BOOST_TEST(has(status, "has written a result to '" + folder.file("./out") + "' already"),
+             status.message);
+  BOOST_TEST(test::files_of(folder.file("out")).at("part-00000-of-00001.csv") == "1\n");
+}
+
 BOOST_AUTO_TEST_CASE(an_output_that_is_a_file_is_refused_before_anything_is_computed) {
   const test::Folder folder;
   test::write_file(folder.file("letter"), "dear");
