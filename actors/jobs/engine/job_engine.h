@@ -76,7 +76,7 @@ class JobEngine {
  public:
   // `task`: null for a job that this process runs alone. Throws invalid_argument for less memory than
   // the parts that run at once need; already_exists and failed_precondition for a journal that is not to
-  // be there, or is of another job.
+  // be there, or is of another job; data_loss for a damaged one.
   JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& options,
             std::shared_ptr<const TaskContext> task = nullptr);
   // Ends the job as cancelled unless end() was called.
