@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -201,6 +202,23 @@ BOOST_AUTO_TEST_CASE(a_sort_is_stable_in_both_directions_and_over_all_partitions
   BOOST_TEST((collection.sort_by(first).collect() == expected));
   std::ranges::stable_sort(expected, std::greater(), [](const auto& record) { return record.first; });
   BOOST_TEST((collection.sort_by(first, SortOrder::descending).collect() == expected));
+}
+
+// The first half of a key is the prefix by which most keys are sorted: here all have the same one. Where
+// a pivot is looked for, there are NaNs.
+BOOST_AUTO_TEST_CASE(nan_in_a_key_of_several_fields_comes_last) {
+  std::vector<std::pair<std::int64_t, double>> rows;
+  for (int i = 0; i < 100; ++i) rows.emplace_back(7, i % 5 == 0 || i == 74 ? std::nan("") : 100 - i);
+  for (const std::size_t partitions : {1, 3}) {
+    JobOptions options = small_parts();
+    options.partitions = partitions;
+    const auto sorted_rows = Job(options).from(rows, 4).sort_by(std::identity()).collect();
+    BOOST_TEST_REQUIRE(sorted_rows.size() == rows.size());
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      const double before = sorted_rows[i - 1].second, value = sorted_rows[i].second;
+      BOOST_TEST((before < value || std::isnan(value)), i << ": " << before << ", " << value);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(texts_with_long_common_beginnings_are_sorted) {
