@@ -154,7 +154,7 @@ class Collection {
   // folder that is not empty (JobOptions::overwrite). Rows: the columns are the fields.
   void write_csv(const std::string& folder, CsvOutput options = {},
                  Where where = Where::current()) const;
-  // Lines, of records that are texts.
+  // Lines, of records that are texts without line breaks.
   void write_text(const std::string& folder, FileOutput options = {},
                   Where where = Where::current()) const;
   // Structs as they lie in memory.

@@ -64,6 +64,14 @@ std::string part_name(std::size_t part, std::size_t parts, const char* extension
   return fmt::format("part-{:05}-of-{:05}{}", part, parts, extension);
 }
 
+void detail::throw_line_break(std::string_view text) {
+  throw OperatorFailure(
+      Code::invalid_argument,
+      fmt::format("write_text: expected texts of one line, got {:?}: replace its line breaks, or write "
+                  "the records by write_parquet()",
+                  text.substr(0, text.find('\n') + 40)));
+}
+
 // Where the bytes of the file end up, compressed or not.
 class PartFile::OnDisk final : public ByteSink {
  public:

@@ -39,10 +39,16 @@ struct CsvRows {
   }
 };
 
+namespace detail {
+[[noreturn, gnu::cold]] void throw_line_break(std::string_view text);
+}  // namespace detail
+
 struct TextLines {
   static constexpr const char* extension = ".txt";
 
+  // Throws for a text of several lines: it would be read as several records.
   void append(std::string_view line, std::string& bytes) const {
+    if (line.find('\n') != line.npos) detail::throw_line_break(line);
     bytes += line;
     bytes += '\n';
   }

@@ -146,6 +146,22 @@ BOOST_AUTO_TEST_CASE(what_a_killed_attempt_has_left_is_removed_or_passed_over) {
     BOOST_TEST((job.read_text(folder.file(input)).collect() == std::vector<std::string>{"a", "b"}));
 }
 
+BOOST_AUTO_TEST_CASE(a_text_of_two_lines_is_no_line) {
+  const test::Folder folder;
+  JobOptions options = small_parts();
+  const auto write = [&] {
+    Job(options)
+        .from(std::vector<std::string>{"one", "two\nlines", "three"})
+        .write_text(folder.file("out"));
+  };
+  BOOST_CHECK_EXCEPTION(write(), Error,
+                        test::says("write_text: expected texts of one line, got \"two\\nlines\""));
+  options.overwrite = true;
+  options.skip_bad_records = 1;
+  write();
+  BOOST_TEST(test::files_of(folder.file("out")).at("part-00000-of-00001.txt") == "one\nthree\n");
+}
+
 // As by copytruncate of logrotate, while the job's functions run.
 BOOST_AUTO_TEST_CASE(a_file_that_becomes_smaller_is_an_error) {
   const test::Folder folder;
