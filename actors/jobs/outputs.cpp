@@ -146,7 +146,6 @@ void prepare_output(JobContext& job, const std::string& folder) {
 void finish_output(JobContext& job, const std::string& folder,
                    const std::vector<PartOutcome>& outcomes) {
   job.folders().written.insert(folder);
-  remove_unfinished(job.storage(), folder, outcomes);
   std::vector<std::int64_t> records, bytes;
   std::vector<std::string> names, checksums;  // these in digits, as xxhsum prints them
   for (const auto& outcome : outcomes)
@@ -159,7 +158,10 @@ void finish_output(JobContext& job, const std::string& folder,
   JsonMembers members{{"files", names}, {"records", records}, {"bytes", bytes}, {"xxh64", checksums}};
   for (const auto& [name, count] : job.counters()) members.emplace_back("counter " + name, count);
   const std::string text = json_object(members);
-  job.storage().write_atomically(folder + "/" + success_mark, std::as_bytes(std::span(text)));
+  job.engine().insist_on_disk([&] {
+    remove_unfinished(job.storage(), folder, outcomes);
+    job.storage().write_atomically(folder + "/" + success_mark, std::as_bytes(std::span(text)));
+  });
 }
 
 }  // namespace actorflow

@@ -124,10 +124,26 @@ bool StageTracker::accept(const PartAttempt& attempt, int task, double now) {
   return true;
 }
 
+std::deque<std::size_t>& StageTracker::queue_again(std::size_t part) {
+  return homes_.empty() ? again_ : pending_[homes_[part]];
+}
+
 void StageTracker::put_back(std::size_t part) {
   if (made_[part] || !runs_of(part).empty()) return;
-  (homes_.empty() ? again_ : pending_[homes_[part]]).push_back(part);
+  queue_again(part).push_back(part);
   ++num_pending_;
+}
+
+void StageTracker::pause(std::size_t part, double until) {
+  if (std::erase(queue_again(part), part) > 0) paused_.emplace(until, part);
+}
+
+bool StageTracker::resume(double now) {
+  const auto over = paused_.upper_bound(now);
+  const bool any = over != paused_.begin();
+  for (auto paused = paused_.begin(); paused != over; paused = paused_.erase(paused))
+    queue_again(paused->second).push_back(paused->second);
+  return any;
 }
 
 unsigned StageTracker::fail(const PartAttempt& attempt, int task) {

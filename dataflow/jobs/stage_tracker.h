@@ -46,6 +46,10 @@ class StageTracker {
   bool accept(const PartAttempt& attempt, int task, double now);
   // Notes that the attempt has failed. Returns how many attempts of the part have failed.
   unsigned fail(const PartAttempt& attempt, int task);
+  // Lets a part that is to run again wait until then. It counts as pending.
+  void pause(std::size_t part, double until);
+  // Ends the waits that are over by now. False if there are none.
+  bool resume(double now);
   // Notes that the attempt has ended without a result, through no fault of the part. False if it has not
   // run.
   bool give_back(const PartAttempt& attempt, int task);
@@ -92,6 +96,7 @@ class StageTracker {
   PartAttempt begin(std::size_t part, int task, double now, bool is_backup);
   bool take_run(const PartAttempt& attempt, int task, Run* run);
   void put_back(std::size_t part);
+  std::deque<std::size_t>& queue_again(std::size_t part);
   double long_time() const;
 
   const bool keeps_;
@@ -101,6 +106,7 @@ class StageTracker {
   std::vector<unsigned> attempts_, failures_;
   std::vector<std::size_t> lost_;
   std::deque<std::size_t> again_;
+  std::multimap<double, std::size_t> paused_;       // by when their waits are over
   std::map<int, std::deque<std::size_t>> pending_;  // by home; `nowhere` for the others
   std::size_t num_pending_ = 0;
   std::vector<Run> runs_;

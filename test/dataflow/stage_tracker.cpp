@@ -44,6 +44,20 @@ BOOST_AUTO_TEST_CASE(a_stage_has_finished_when_each_part_is_made) {
   BOOST_TEST(!tracker.next(0, 0, any, no_spare));
 }
 
+BOOST_AUTO_TEST_CASE(a_part_that_is_paused_waits_and_others_run) {
+  auto tracker = tracker_of(2);
+  const auto failed = start(tracker, 0);
+  tracker.fail(failed, 0);
+  tracker.pause(failed.part, 4);
+  BOOST_TEST(start(tracker, 0).part == 1u);
+  BOOST_TEST(!tracker.next(0, 3, any, no_spare));
+  BOOST_TEST(tracker.has_pending());
+  BOOST_TEST(!tracker.resume(3.9));
+  BOOST_TEST(tracker.resume(4));
+  BOOST_TEST(start(tracker, 0, 4).part == failed.part);
+  BOOST_TEST(!tracker.has_pending());
+}
+
 BOOST_AUTO_TEST_CASE(parts_go_home_first_then_where_others_have_more_than_they_need) {
   StageTracker tracker(std::vector<int>{1, nowhere, 0, 1, 1}, true);
   BOOST_TEST(start(tracker, 0).part == 2u);

@@ -260,6 +260,13 @@ void JobCoordinator::free_parts_of_late_tasks(Stage& stage) {
   if (freed > 0) assign();
 }
 
+// Parts that were left alone for a while after a disk has refused them.
+void JobCoordinator::end_pauses() {
+  bool any = false;
+  for (auto& [number, stage] : stages_) any |= stage.tracker.resume(now());
+  if (any) assign();
+}
+
 void JobCoordinator::on_tick() {
   if (*order_.stopped && current_ != 0) fail({Code::cancelled, "the job was stopped"});
   if (current_ != 0) {
@@ -268,6 +275,7 @@ void JobCoordinator::on_tick() {
     free_parts_of_late_tasks(stages_.at(current_));
     look_after_owners(current_, stages_.at(current_));
   }
+  end_pauses();
   end_when_all_have_their_own();
   reply_if_all_have_left();
   self_->delayed_send(self_, job_tick_interval, Tick{});

@@ -18,8 +18,8 @@ constexpr const char* journal_name = "journal-";
 constexpr const char* chunks_name = "stage-";
 // Whole names, those of files in the making included: the folder may have files of others with such
 // beginnings.
-const std::regex journal_names(R"(journal-\d{5}(\.\d+-\d+\.tmp)?)"),
-    chunks_names(R"(stage-\d{5,}-part-\d{5,}\.[0-9a-f]{16}-\d+(\.\d+-\d+\.tmp)?)");
+const std::regex journal_names(R"(journal-\d{5}(\..+-\d+\.tmp)?)"),
+    chunks_names(R"(stage-\d{5,}-part-\d{5,}\.[0-9a-f]{16}-\d+(\..+-\d+\.tmp)?)");
 
 Point torn("the end of a job's journal is torn"),
     another_file("a job's journal goes on in another file");
