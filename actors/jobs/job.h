@@ -42,8 +42,13 @@ class Runtime;
 class Counter {
  public:
   explicit Counter(std::size_t number) : number_(number) {}
-  // REQUIRES: called by a function of the job.
-  void add(std::int64_t by = 1) const { Part::current()->count(number_, by); }
+  // Throws failed_precondition where no function of the job calls it.
+  void add(std::int64_t by = 1) const {
+    if (Part* const part = Part::current())
+      part->count(number_, by);
+    else
+      JobContext::count_here(number_, by);
+  }
 
  private:
   std::size_t number_;
@@ -158,8 +163,10 @@ class Job {
   Collection<FilePipe<Format>> files(const std::string& pattern, Format format, const char* kind,
                                      const Where& where) const {
     using Pipe = FilePipe<Format>;
-    return Collection<Pipe>(state_, Pipe{find_files(pattern), std::move(format),
-                                         make_operator<typename Format::Record>(kind, where)});
+    const auto input = find_files(pattern);
+    if constexpr (requires { Format::name; }) input->expect_headers(Format::name);
+    return Collection<Pipe>(
+        state_, Pipe{input, std::move(format), make_operator<typename Format::Record>(kind, where)});
   }
   std::shared_ptr<const InputFiles> find_files(const std::string& pattern) const;
   std::shared_ptr<const CsvFiles> check_headers(std::span<const FileSize> files,

@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t most_partitions = 4096;
 constexpr std::uint64_t small_partition_bytes = std::uint64_t{8} << 20;
 
+thread_local JobContext* counting = nullptr;
+
 void expect_at_least_1(const char* option, auto value) {
   if (value < 1)
     throw invalid_argument(fmt::format("JobOptions::{}: expected at least 1, got {}", option, value));
@@ -125,6 +127,27 @@ std::map<std::string, std::int64_t> JobContext::counters() const {
   if (engine_->skipped_records() > 0)
     counters["skipped records"] = static_cast<std::int64_t>(engine_->skipped_records());
   return counters;
+}
+
+CountsHere::CountsHere(JobContext& job) { counting = &job; }
+CountsHere::~CountsHere() { counting = nullptr; }
+
+void JobContext::count_here(std::size_t counter, std::int64_t by) {
+  if (!counting)
+    throw Error(Code::failed_precondition,
+                "Counter::add: expected a call by a function of the job, got one of the program itself: "
+                "count there by a variable");
+  counting->counts_.at(counter) += by;
+}
+
+ResultLimit JobContext::result_limit(const char* action) const {
+  const std::uint64_t bytes = options_.memory_bytes / 4;
+  return {bytes,
+          {Code::resource_exhausted,
+           fmt::format("{}() brings what each part has to the program, {} bytes at most, which is a "
+                       "quarter of --memory, and there is more: give more --memory, larger "
+                       "--split_bytes, or take less",
+                       action, bytes)}};
 }
 
 std::uint32_t JobContext::add_stage(PlanStage stage) {

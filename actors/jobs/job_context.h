@@ -78,6 +78,12 @@ class JobContext {
   // The number of a counter, from 0 on.
   std::size_t counter(const std::string& name);
   std::map<std::string, std::int64_t> counters() const;
+  // Counts what a function of the job counts that its thread calls itself, while a CountsHere lives.
+  // Throws failed_precondition if none does.
+  static void count_here(std::size_t counter, std::int64_t by);
+
+  // What the parts of an action may bring to the program together.
+  ResultLimit result_limit(const char* action) const;
 
   // Adds a stage to the plan; returns its number, from 1 on.
   std::uint32_t add_stage(PlanStage stage);
@@ -119,6 +125,15 @@ class JobContext {
   std::vector<PlanStage> stages_;
 };
 using JobRef = std::shared_ptr<JobContext>;
+
+// Lets functions of the job that its thread calls itself, outside of any part, count for the job.
+class CountsHere {
+ public:
+  explicit CountsHere(JobContext& job);
+  CountsHere(const CountsHere&) = delete;
+  CountsHere& operator=(const CountsHere&) = delete;
+  ~CountsHere();
+};
 
 JobEngineOptions engine_options(const JobOptions& options);
 

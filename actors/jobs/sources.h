@@ -194,6 +194,7 @@ struct FixedFormat {
 template <class T, ArrayHeader (*read_header)(ByteSource&)>
 struct ArrayFormat {
   using Record = T;
+  static constexpr const char* name = "a file of an array";  // which begins with a header
 
   template <class Next>
   void read(const OpenSplit& from, Next& next) const {

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "schema/records/heap_bytes.h"
 #include "schema/records/stored_record.h"
 
 namespace actorflow {
@@ -25,6 +26,8 @@ class Best {
     const std::uint64_t prefix = order_.prefix(record);
     if (prefix <= last_prefix_) insert({prefix, added_++, std::move(record)});
   }
+  // The memory that it takes.
+  std::size_t bytes() const { return heap_.capacity() * sizeof(Entry) + held_; }
   // In order.
   std::vector<T> take() {
     std::ranges::sort_heap(heap_, less());
@@ -43,8 +46,10 @@ class Best {
     if (heap_.size() == n_) {
       if (!before(entry, heap_.front())) return;
       std::ranges::pop_heap(heap_, less());
+      held_ -= heap_bytes(heap_.back().record);
       heap_.pop_back();
     }
+    held_ += heap_bytes(entry.record);
     heap_.push_back(std::move(entry));
     std::ranges::push_heap(heap_, less());
     if (heap_.size() == n_) note_last();
@@ -72,6 +77,7 @@ class Best {
   [[no_unique_address]] std::conditional_t<Order::compares_fast, typename Order::Key, std::monostate>
       last_key_{};
   std::vector<Entry> heap_;                        // the last in order on top
+  std::size_t held_ = 0;                           // by its records, besides themselves
 };
 
 // Scrambles a number (the finalizer of SplitMix64, Steele, Lea and Flood 2014).
@@ -97,11 +103,14 @@ class Lottery {
     if (n_ == 0 || (heap_.size() == n_ && number >= heap_.front().first)) return;
     if (heap_.size() == n_) {
       std::ranges::pop_heap(heap_, {}, &Ticket::first);
+      held_ -= heap_bytes(heap_.back().second);
       heap_.pop_back();
     }
     heap_.emplace_back(number, stored(record));
+    held_ += heap_bytes(heap_.back().second);
     std::ranges::push_heap(heap_, {}, &Ticket::first);
   }
+  std::size_t bytes() const { return heap_.capacity() * sizeof(Ticket) + held_; }
   std::vector<Ticket> take() { return std::move(heap_); }
 
  private:
@@ -109,6 +118,7 @@ class Lottery {
   const std::uint64_t salt_;
   std::uint64_t added_ = 0;
   std::vector<Ticket> heap_;  // the largest number on top
+  std::size_t held_ = 0;
 };
 
 // The `n` winners of all parts.

@@ -185,6 +185,23 @@ BOOST_AUTO_TEST_CASE(files_of_fixed_records_that_are_cut_are_refused) {
              status.message);
 }
 
+BOOST_AUTO_TEST_CASE(files_without_their_headers_were_cut) {
+  const test::Folder folder;
+  const Job job(small_parts());
+  const auto expect_cut = [&](const std::string& name, const auto& read) {
+    test::write_file(folder.file(name), "");
+    const Status status = test::status_of([&] { read(folder.file(name)); });
+    BOOST_TEST((status.code == Code::data_loss), status.to_string());
+    BOOST_TEST(has(status, "'" + folder.file(name) + "' has no bytes"), status.message);
+  };
+  const auto read_text = [&](const std::string& path) { job.read_text(path); };
+  for (const char* name : {"a.gz", "a.csv.zst", "a.lz4"}) expect_cut(name, read_text);
+  expect_cut("a.npy", [&](const std::string& path) { job.read_npy<double>(path); });
+  expect_cut("a.idx", [&](const std::string& path) { job.read_idx<std::uint8_t>(path); });
+  test::write_file(folder.file("a.txt"), "");
+  BOOST_TEST(job.read_text(folder.file("a.txt")).count() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(an_output_folder_that_is_not_empty_is_refused_before_anything_is_computed) {
   const test::Folder folder;
   JobOptions options = small_parts();

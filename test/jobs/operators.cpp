@@ -351,6 +351,31 @@ BOOST_AUTO_TEST_CASE(folds_go_through_the_parts_in_their_order) {
   BOOST_TEST(texts.fold(std::string(), std::plus<>(), std::plus<>()) == expected);
 }
 
+// The job's own thread folds what its parts have made.
+BOOST_AUTO_TEST_CASE(functions_that_fold_count_wherever_they_run) {
+  Job job(small_parts());
+  const Counter added = job.counter("added"), merged = job.counter("merged"), seen = job.counter("seen");
+  const auto numbers = job.from(std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 3);
+  const auto sum = numbers.reduce([added](int a, int b) {
+    added.add();
+    return a + b;
+  });
+  BOOST_TEST(sum.value() == 55);
+  BOOST_TEST(job.counters()["added"] == 9);
+  numbers.fold(0, std::plus<>(), [merged](int a, int b) {
+    merged.add();
+    return a + b;
+  });
+  BOOST_TEST(job.counters()["merged"] == 2);
+  const auto best = numbers.top(2, [seen](int n) {
+    seen.add();
+    return n % 7;
+  });
+  BOOST_TEST((best.collect() == std::vector<int>{6, 5}));
+  BOOST_TEST(job.counters()["seen"] >= 10);
+  BOOST_CHECK_THROW(added.add(), Error);
+}
+
 BOOST_AUTO_TEST_CASE(a_fold_may_change_its_state_in_place) {
   Job job(small_parts());
   using Numbers = std::vector<std::int64_t>;

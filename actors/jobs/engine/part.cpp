@@ -71,12 +71,12 @@ WorkDone<std::uint64_t> Part::take_back_work() {
   return std::exchange(work_, {});
 }
 
-void Part::expect_room_for(std::size_t record_bytes) const {
-  if (record_bytes > most_record_bytes())
+void Part::expect_room_for(std::size_t bytes, const char* what) const {
+  if (bytes > most_record_bytes())
     throw Error(Code::resource_exhausted,
-                fmt::format("a record of {} bytes is larger than a part may hold: {} bytes. Give more "
+                fmt::format("{} of {} bytes is larger than a part may hold: {} bytes. Give more "
                             "--memory, or fewer --tasks, which share it",
-                            record_bytes, most_record_bytes()));
+                            what, bytes, most_record_bytes()));
 }
 
 void Part::expect_wanted() const {

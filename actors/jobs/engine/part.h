@@ -57,8 +57,8 @@ class Part {
   std::size_t chunk_bytes() const { return tools_.chunk_bytes; }
   // The largest record: there may be a copy or two of it.
   std::size_t most_record_bytes() const { return memory_bytes() / 2; }
-  // Throws resource_exhausted for a record that is larger than most_record_bytes().
-  void expect_room_for(std::size_t record_bytes) const;
+  // Throws resource_exhausted for a record, or what it is, that is larger than most_record_bytes().
+  void expect_room_for(std::size_t bytes, const char* what = "a record") const;
   Storage& storage() { return tools_.storage; }
   // For chunks that are handed over.
   Allocator& allocator() { return tools_.chunks->allocator(); }
