@@ -171,6 +171,7 @@ StageSpec JobContext::spec_of(std::uint32_t stage, const SourceFacts& source, Bo
   spec.parts = source.parts();
   spec.input_bytes = source.bytes();
   spec.inputs = source.inputs;
+  spec.part_bytes = source.part_bytes;
   spec.body = std::move(body);
   if (stage > 0) {
     spec.name = name_of(stages_[stage - 1]);

@@ -48,6 +48,8 @@ struct SourceFacts {
   // The number of partitions into which the records were last divided; none: they come from files or the
   // program.
   std::function<std::size_t()> partitions = {};
+  // The bytes that a part reads; none: unknown.
+  std::function<std::uint64_t(std::size_t part)> part_bytes = {};
 };
 
 // Used by the job's thread, except for what parts do.

@@ -158,7 +158,13 @@ struct UnionPipe {
           return (a.times ? a.times(storage) : std::string()) +
                  (b.times ? ", " + b.times(storage) : std::string());
         },
-        [a, b] { return (a.partitions ? a.partitions() : 0) + (b.partitions ? b.partitions() : 0); }};
+        [a, b] { return (a.partitions ? a.partitions() : 0) + (b.partitions ? b.partitions() : 0); },
+        [a, b](std::size_t part) {
+          const std::size_t others = a.parts();
+          const SourceFacts& facts = part < others ? a : b;
+          return facts.part_bytes ? facts.part_bytes(part < others ? part : part - others)
+                                  : std::uint64_t{0};
+        }};
   }
   void describe(PlanStage& plan) const {
     first.describe(plan);

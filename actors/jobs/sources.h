@@ -267,7 +267,9 @@ struct FilePipe {
             [i = input] { return i->bytes; },
             {},
             [i = input] { return i->describe(); },
-            [i = input](Storage& storage) { return i->describe_times(storage); }};
+            [i = input](Storage& storage) { return i->describe_times(storage); },
+            {},
+            [i = input](std::size_t part) { return i->size(i->parts[part]); }};
   }
   void describe(PlanStage& plan) const {
     plan.operators.push_back(*op);

@@ -27,8 +27,10 @@ class StageTracker {
   using CanRun = std::function<bool(std::size_t part)>;
 
   // `homes`: for each part the task that has its input, or nowhere. `keeps`: what a part has made stays
-  // with its task, and is lost with it. `bound`: no part runs anywhere but at home.
-  StageTracker(std::span<const int> homes, bool keeps, bool bound = false);
+  // with its task, and is lost with it. `bound`: no part runs anywhere but at home. `bytes`: what each
+  // part reads, which says how long it may take; none: all take equally long.
+  StageTracker(std::span<const int> homes, bool keeps, bool bound = false,
+               std::span<const std::uint64_t> bytes = {});
 
   // The next part for the task, which runs there from now on. Parts that have failed come first, then
   // those at home there, then those at home nowhere; those of other tasks only where they have more than
@@ -97,7 +99,8 @@ class StageTracker {
   bool take_run(const PartAttempt& attempt, int task, Run* run);
   void put_back(std::size_t part);
   std::deque<std::size_t>& queue_again(std::size_t part);
-  double long_time() const;
+  double size(std::size_t part) const { return sizes_.empty() ? 1 : sizes_[part]; }
+  double usual_time() const;
 
   const bool keeps_;
   const std::vector<int> homes_;  // of parts that run nowhere else
@@ -110,7 +113,8 @@ class StageTracker {
   std::map<int, std::deque<std::size_t>> pending_;  // by home; `nowhere` for the others
   std::size_t num_pending_ = 0;
   std::vector<Run> runs_;
-  std::vector<double> durations_;
+  const std::vector<double> sizes_;  // of the parts: the mean is 1, and none counts as smaller
+  std::vector<double> durations_;    // of parts that are made, by their sizes
   std::size_t num_made_ = 0;
 };
 

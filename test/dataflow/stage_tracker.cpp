@@ -58,6 +58,19 @@ BOOST_AUTO_TEST_CASE(a_part_that_is_paused_waits_and_others_run) {
   BOOST_TEST(!tracker.has_pending());
 }
 
+BOOST_AUTO_TEST_CASE(a_large_part_may_take_longer_before_it_runs_twice) {
+  std::vector<std::uint64_t> bytes(10, 1);
+  bytes[0] = 91;  // 9.1 times the mean
+  StageTracker tracker(std::vector<int>(10, nowhere), true, false, bytes);
+  const auto large = start(tracker, 0);
+  BOOST_TEST(large.part == 0u);
+  for (int i = 0; i < 9; ++i) make(tracker, 1, 0, 2);
+  BOOST_TEST(!tracker.backup(1, 54, 1));
+  const auto second = tracker.backup(1, 55, 1);
+  BOOST_REQUIRE(second);
+  BOOST_TEST(second->part == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(parts_go_home_first_then_where_others_have_more_than_they_need) {
   StageTracker tracker(std::vector<int>{1, nowhere, 0, 1, 1}, true);
   BOOST_TEST(start(tracker, 0).part == 2u);

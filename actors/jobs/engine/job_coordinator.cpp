@@ -11,6 +11,14 @@ namespace {
 
 constexpr double slow_seconds = 2, late_seconds = 1.5;
 
+// What each part reads from files, if that is known.
+std::vector<std::uint64_t> bytes_of_parts(const StageSpec& spec) {
+  std::vector<std::uint64_t> bytes;
+  for (std::size_t part = 0; spec.part_bytes && part < spec.parts; ++part)
+    bytes.push_back(spec.part_bytes(part));
+  return bytes;
+}
+
 // The task that has the input of each part, if it is one task.
 std::vector<int> homes_of(const StageSpec& spec, const auto& stages) {
   if (!spec.owners.empty()) return spec.owners;
@@ -64,7 +72,7 @@ JobCoordinator::Stage* JobCoordinator::running_stage() {
 JobCoordinator::Stage::Stage(const CoordinateStage& order, std::span<const int> homes, double now)
     : spec(order.spec),
       in_plan(order.in_plan),
-      tracker(homes, order.spec->keeps, !order.spec->owners.empty()),
+      tracker(homes, order.spec->keeps, !order.spec->owners.empty(), bytes_of_parts(*order.spec)),
       began(now),
       outcomes(order.spec->parts),
       work(order.spec->parts),
