@@ -126,8 +126,7 @@ auto Collection<Pipe>::sample(std::size_t n, std::uint64_t seed, Where where) co
   const auto body = [pipe = pipe_, n, seed](Part& part) {
     Lottery<Record> lottery(n, seed, part.index());
     pipe.run(part, part.index(), [&](Record&& record) {
-      lottery.add(record);
-      part.expect_room_for(lottery.bytes(), "a sample");
+      if (lottery.add(record)) part.expect_room_for(lottery.bytes(), "a sample");
     });
     set_part_result(part, lottery.take());
   };
@@ -145,8 +144,7 @@ auto Collection<Pipe>::top(std::size_t n, KeyOf key_of, Where where) const {
   const auto body = [pipe = pipe_, n, order](Part& part) {
     Best<Stored, Order> best(n, order);
     pipe.run(part, part.index(), [&](Record&& record) {
-      best.add(stored(record));
-      part.expect_room_for(best.bytes(), "a list of the largest records");
+      if (best.add(stored(record))) part.expect_room_for(best.bytes(), "a list of the largest records");
     });
     set_part_result(part, best.take());
   };
