@@ -155,6 +155,8 @@ void JobCoordinator::on(int from, PartMade& made) {
                              "made something else. Functions of a job must depend on their arguments "
                              "only",
                              stage.spec->name, part, stage.spec->parts)});
+  if (!checksum)
+    for (const auto& [partition, bytes] : made.heaviest) stage.heavy_partitions[partition] += bytes;
   checksum = made.outcome.checksum;
   stage.work[part] = made.work;
   if (made.id.stage == current_ && !has_room_for_result(stage, made.outcome)) return;

@@ -9,7 +9,7 @@
 namespace actorflow {
 namespace {
 
-constexpr double slow_seconds = 2, late_seconds = 1.5;
+constexpr double late_seconds = 1.5;
 
 // What each part reads from files, if that is known.
 std::vector<std::uint64_t> bytes_of_parts(const StageSpec& spec) {
@@ -310,40 +310,6 @@ void JobCoordinator::end_stage(Status status) {
     if (tasks_[task].ready == number && (!done.status.ok() || !lacks_own(stage, static_cast<int>(task))))
       order_.mail->to_agent(static_cast<int>(task), done);
   if (tasks_.size() > 1 || tasks_[0].ready != number) stage.done = std::move(done);
-}
-
-void JobCoordinator::report(bool is_last) {
-  if (!order_.reporter) return;
-  const Stage& stage = stages_.at(current_);
-  StageReport report;
-  report.stage = stage.in_plan;
-  report.name = stage.spec->name;
-  report.parts = stage.tracker.parts();
-  report.done = stage.tracker.made() + stage.tracker.lost();  // what is lost still counts, or runs again
-  report.running = stage.tracker.runs().size();
-  report.failed = stage.failed;
-  report.backups = stage.backups;
-  report.resumed = stage.resumed;
-  report.not_whole = not_whole_;
-  report.tasks = 0;
-  for (const auto& part : stage.work) report += part;
-  for (const auto& task : tasks_) {
-    report.tasks += task.incarnation != 0;
-    if (!task.progress) continue;
-    if (task.progress->stage == current_) report += task.progress->work;
-    report.bytes_in_memory += task.progress->bytes_in_memory;
-  }
-  for (const auto& [agent, spent] : spent_) {
-    if (spent.stage == current_) report.busy_seconds += spent.busy_seconds;
-    report.bytes_spilled += spent.bytes_spilled;
-  }
-  report.input_bytes = stage.spec->input_bytes;
-  report.seconds = now() - stage.began;
-  if (const auto oldest = stage.tracker.oldest_run(); oldest && now() - oldest->began > slow_seconds)
-    report.slowest = fmt::format("part {} at {} since {:.0f} s", oldest->attempt.part,
-                                 order_.mail->name_of(oldest->task), now() - oldest->began);
-  report.is_last = is_last;
-  order_.reporter->report(report);
 }
 
 caf::behavior job_coordinator_actor(JobCoordinatorActor* self, CoordinatorOrder order) {

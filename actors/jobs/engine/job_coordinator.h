@@ -99,6 +99,8 @@ class JobCoordinator {
     std::set<std::pair<std::size_t, unsigned>> takes_over;  // attempts that do so
     std::size_t failed = 0, backups = 0, resumed = 0;
     std::uint64_t result_bytes = 0;  // of parts that are made
+    // By partition the bytes that its parts have handed over, where they have said so.
+    std::map<std::uint64_t, std::uint64_t> heavy_partitions;
     std::optional<StageDone> done;   // kept for tasks that come later
   };
   struct Task {
@@ -197,6 +199,7 @@ class JobCoordinator {
   bool has_room_for_result(Stage& stage, const PartOutcome& outcome);
   void fail(Status why);
   void end_stage(Status status);
+  std::string input_of(const Stage& stage, std::size_t part) const;
   void report(bool is_last);
   double now() const;
   Stage* running_stage();

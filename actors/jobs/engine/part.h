@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "actors/jobs/engine/operator_failure.h"
@@ -29,6 +30,7 @@ struct PartProduct {
   StoredChunks chunks;
   PartOutcome outcome;
   WorkDone<std::uint64_t> work;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> heaviest = {};  // as PartMade has them
 };
 
 // For the thread that runs the attempt.
