@@ -375,6 +375,21 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_where_it_grows) {
              status.message);
 }
 
+// Where its slices lie is known in memory: 24 bytes for each partition.
+BOOST_AUTO_TEST_CASE(chunks_on_disk_take_memory_too) {
+  const test::Folder folder;
+  const auto store = std::make_shared<ChunkStore>(posix_storage(), ChunkStoreOptions{0, folder.path()});
+  PartitionBuffer buffer(1000, mib, store->allocator());
+  std::memset(buffer.append(7, 100), 1, 100);
+  std::shared_ptr<ScratchFile> file;
+  {
+    const auto chunk = store->keep(buffer.take(), file);
+    BOOST_TEST(!chunk->in_memory());
+    BOOST_TEST(store->memory_in_use() >= 24'000u);
+  }
+  BOOST_TEST(store->memory_in_use() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_quota_on_disk_ends_the_job_and_names_folder_and_bytes) {
   const test::Folder folder;
   JobOptions options;
