@@ -113,7 +113,7 @@ class Collection {
   auto distinct(Where where = Where::current()) const;
 
   // By what `key_of` (a function or a pointer to a member) gives; equal keys stay in the order of the
-  // input.
+  // input. NaN counts as the largest number, also within a key.
   template <class KeyOf>
   auto sort_by(KeyOf key_of, SortOrder order = SortOrder::ascending,
                Where where = Where::current()) const;

@@ -344,7 +344,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_where_it_grows) {
   options.memory_bytes = 48 * mib;
   const auto refused = [&](const auto& action, const std::string& text) {
     const Job job(options);
-    const auto numbers = job.from(std::vector<std::int64_t>(40), 1).flat_map([](std::int64_t) {
+    const auto numbers = job.from(std::vector<std::int64_t>(20), 1).flat_map([](std::int64_t) {
       return std::views::iota(std::int64_t{0}, std::int64_t{100'000});
     });
     const Status status = test::status_of([&] { action(numbers); });
