@@ -21,7 +21,6 @@ struct InputFiles {
   std::vector<std::vector<Split>> parts;
   std::uint64_t bytes = 0;
 
-  const std::string& path(const Split& split) const { return files[split.file].path; }
   std::uint64_t size(const Split& split) const {
     return std::min(split.end, files[split.file].bytes) - split.begin;
   }
