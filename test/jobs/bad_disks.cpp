@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_result_is_marked_as_whole_when_its_disk_takes_the_mark) {
   const auto runtime =
       std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 1, .storage = &disk});
   Job(test::small_parts(1), runtime).from(std::vector<int>{1, 2}).write_csv(folder.file("out"));
-  BOOST_TEST(calls.has_refused);
+  BOOST_TEST(calls.has_refused.load());
   BOOST_TEST(test::files_of(folder.file("out")).contains("_SUCCESS"));
 }
 

@@ -18,10 +18,6 @@ namespace {
 
 // What a job's functions, which are plain ones, tell each other across the tasks.
 struct Course {
-  void end() {
-    if (!is_over.exchange(true)) ended_at_the_first.set_value();
-  }
-  std::atomic<bool> is_over{false};
   std::promise<void> ended_at_the_first;
   std::shared_future<void> ended = ended_at_the_first.get_future().share();
 };
@@ -36,19 +32,6 @@ void given_up(Job& job) {
   if (is_first) throw Error(Code::aborted, "enough");
   course->ended.wait();
   numbers.count();
-}
-
-// Parts of the first task's values wait until those of the other one have run, or it has ended.
-int wait_for_the_other(int task) {
-  if (task == 0)
-    course->ended.wait();
-  else
-    course->end();
-  return task;
-}
-
-void values_of_its_own(Job& job) {
-  job.from(std::vector<int>(5, is_first ? 0 : 1), 5).map(wait_for_the_other).count();
 }
 
 // Of one record, by two attempts: the first waits for the second.
@@ -94,26 +77,9 @@ BOOST_AUTO_TEST_CASE(a_task_between_two_stages_hears_of_the_jobs_end) {
   const JobTable jobs{{"given_up", given_up}};
   auto other = std::async(std::launch::async, [&] { return run_task(cluster, 1, jobs); });
   const Status first = run_task(cluster, 0, jobs);
-  of_this_test.end();
+  of_this_test.ended_at_the_first.set_value();
   BOOST_TEST(first.message == "enough");
   BOOST_TEST(other.get().message == "enough");
-}
-
-BOOST_AUTO_TEST_CASE(values_that_differ_between_tasks_are_refused) {
-  Course of_this_test;
-  course = &of_this_test;
-  LocalCluster cluster({{"worker", 2}}, 4);
-  const JobTable jobs{{"values_of_its_own", values_of_its_own}};
-  const auto start = [&](int task) {
-    return std::async(std::launch::async,
-                      [&, task] { return run_task(cluster, task, jobs, test::small_parts(1)); });
-  };
-  auto first = start(0), other = start(1);
-  const Status refused = other.get();
-  of_this_test.end();
-  BOOST_TEST((refused.code == Code::failed_precondition), refused.to_string());
-  BOOST_TEST(first.get().message.find("where /job:worker/task:0 has '5 values (hash ") !=
-             std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_bad_record_of_two_attempts_is_skipped_once) {
