@@ -2,9 +2,12 @@
 // sends batches of lengths: rows "length,count". Longer words count as of 31 characters.
 //
 //   histogram --input 'books/*.txt' --output lengths
+//
+// One process, as the variable is its own.
 #include "actors/actorflow.h"
 #include "actors/jobs/job.h"
 #include "actors/jobs/tensors/batches.h"
+#include "apps/jobs/one_process.h"
 #include "apps/training/end_of_input.h"
 
 using namespace actorflow;
@@ -14,6 +17,7 @@ namespace {
 constexpr std::int64_t most = 31;
 
 void count_lengths(Job& job) {
+  expect_one_process(job, "histogram");
   const auto lengths = job.read_text(job.param("input")).flat_map(words).map([](auto word) {
     return std::min(static_cast<std::int64_t>(word.size()), most);
   });

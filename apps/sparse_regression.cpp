@@ -1,12 +1,13 @@
 // Logistic regression of sparse examples: a job makes batches of them, and steps change the rows of the
 // weights, on a parameter shard, that a batch has features of. Lines "label feature feature ...", with
 // labels 0 and 1 and features from 1 on; the result is a row for each weight, from that of feature 0 on,
-// which no example has.
+// which no example has. One process, as the weights are its own.
 //
 //   sparse_regression --input examples.txt --output weights --features 784 --rate 0.1 --epochs 2
 #include "actors/actorflow.h"
 #include "actors/jobs/job.h"
 #include "actors/jobs/tensors/batches.h"
+#include "apps/jobs/one_process.h"
 #include "apps/training/end_of_input.h"
 #include "dataflow/values/error.h"
 
@@ -37,6 +38,7 @@ int count_of(Job& job, const std::string& name, int otherwise) {
 }
 
 void learn(Job& job) {
+  expect_one_process(job, "sparse_regression");
   const auto examples = job.read_csv<std::vector<std::int64_t>>(job.param("input")).map(parse);
   const int epochs = count_of(job, "epochs", 1), features = count_of(job, "features", 784);
   const double rate = job.param("rate", 0.1);

@@ -63,17 +63,21 @@ template <class F>
 auto Collection<Pipe>::reduce(F f, Where where) const {
   using Stored = StoredRecord<Record>;
   const auto op = make_operator<Record>("reduce", where);
-  const auto outcomes = run_to("the program", "reduce", where, [pipe = pipe_, f, op](Part& part) {
+  const auto body = [pipe = pipe_, f, op](Part& part) {
     std::optional<Stored> folded;
     F own = f;
+    StateGuard guard(part);
     pipe.run(part, part.index(), [&](Record&& record) {
       if (folded)
         fold_value(*op, own, *folded, std::move(record));
       else
         folded = stored(record);
+      guard.look_at(*folded);
     });
     set_part_result(part, folded);
-  });
+  };
+  const auto outcomes = run_to("the program", "reduce", where, body, job_->result_limit("reduce"));
+  const CountsHere counts(*job_);
   std::optional<Stored> folded;
   for (const auto& part : results_of<std::optional<Stored>>(outcomes)) {
     if (!part) continue;
@@ -89,13 +93,18 @@ template <class Pipe>
 template <class State, class F, class Merge>
 State Collection<Pipe>::fold(State initial, F f, Merge merge, Where where) const {
   const auto op = make_operator<State>("fold", where);
-  const auto outcomes = run_to("the program", "fold", where, [pipe = pipe_, f, op, initial](Part& part) {
+  const auto body = [pipe = pipe_, f, op, initial](Part& part) {
     State state = initial;
     F own = f;
-    pipe.run(part, part.index(),
-             [&](Record&& record) { fold_value(*op, own, state, std::move(record)); });
+    StateGuard guard(part);
+    pipe.run(part, part.index(), [&](Record&& record) {
+      fold_value(*op, own, state, std::move(record));
+      guard.look_at(state);
+    });
     set_part_result(part, state);
-  });
+  };
+  const auto outcomes = run_to("the program", "fold", where, body, job_->result_limit("fold"));
+  const CountsHere counts(*job_);
   auto states = results_of<State>(outcomes);
   State state = states.empty() ? std::move(initial) : std::move(states[0]);
   for (std::size_t i = 1; i < states.size(); ++i) fold_value(merge, state, std::move(states[i]));
@@ -114,11 +123,14 @@ auto Collection<Pipe>::values(std::vector<T> records, const char* kind, Where wh
 template <class Pipe>
 auto Collection<Pipe>::sample(std::size_t n, std::uint64_t seed, Where where) const {
   using Stored = StoredRecord<Record>;
-  const auto outcomes = run_to("the program", "sample", where, [pipe = pipe_, n, seed](Part& part) {
+  const auto body = [pipe = pipe_, n, seed](Part& part) {
     Lottery<Record> lottery(n, seed, part.index());
-    pipe.run(part, part.index(), [&](Record&& record) { lottery.add(record); });
+    pipe.run(part, part.index(), [&](Record&& record) {
+      if (lottery.add(record)) part.expect_room_for(lottery.bytes(), "a sample");
+    });
     set_part_result(part, lottery.take());
-  });
+  };
+  const auto outcomes = run_to("the program", "sample", where, body, job_->result_limit("sample"));
   return values(drawn(results_of<std::vector<std::pair<std::uint64_t, Stored>>>(outcomes), n), "sample",
                 where);
 }
@@ -129,11 +141,15 @@ auto Collection<Pipe>::top(std::size_t n, KeyOf key_of, Where where) const {
   using Stored = StoredRecord<Record>;
   using Order = KeyOrder<Stored, KeyOf>;
   const Order order(std::move(key_of), SortOrder::descending, make_operator<Record>("top", where));
-  const auto outcomes = run_to("the program", "top", where, [pipe = pipe_, n, order](Part& part) {
+  const auto body = [pipe = pipe_, n, order](Part& part) {
     Best<Stored, Order> best(n, order);
-    pipe.run(part, part.index(), [&](Record&& record) { best.add(stored(record)); });
+    pipe.run(part, part.index(), [&](Record&& record) {
+      if (best.add(stored(record))) part.expect_room_for(best.bytes(), "a list of the largest records");
+    });
     set_part_result(part, best.take());
-  });
+  };
+  const auto outcomes = run_to("the program", "top", where, body, job_->result_limit("top"));
+  const CountsHere counts(*job_);
   Best<Stored, Order> best(n, order);
   for (auto& part : results_of<std::vector<Stored>>(outcomes))
     for (auto& record : part) best.add(std::move(record));
@@ -161,7 +177,7 @@ void Collection<Pipe>::write_by(const std::string& folder, const char* action, W
         Sink sink(part, folder, facts.parts(), arguments...);
         run_into(sink, pipe, part);
       });
-  if (is_ours) finish_output(job_->storage(), folder, outcomes, job_->counters());
+  if (is_ours) finish_output(*job_, folder, outcomes);
 }
 
 template <class Pipe>

@@ -91,7 +91,8 @@ class Collection {
   // order of the input. It need not fit into memory.
   template <class F>
   auto group_by_key(F f, Where where = Where::current()) const;
-  // Of pairs: one for each key, with a vector of its values, which must fit into memory.
+  // Of pairs: one for each key, with a vector of its values. Throws resource_exhausted where these take
+  // more than the memory of a part.
   auto group_by_key(Where where = Where::current()) const;
   // Of pairs (k, v) and (k, w): (k, (v, w)) for each of either with equal keys. Neither side need fit
   // into memory, nor the values of one key; a key with much more than its share of the pairs is divided
@@ -112,7 +113,7 @@ class Collection {
   auto distinct(Where where = Where::current()) const;
 
   // By what `key_of` (a function or a pointer to a member) gives; equal keys stay in the order of the
-  // input.
+  // input. NaN counts as the largest number, also within a key.
   template <class KeyOf>
   auto sort_by(KeyOf key_of, SortOrder order = SortOrder::ascending,
                Where where = Where::current()) const;
@@ -132,6 +133,9 @@ class Collection {
   auto zip_with_index(Where where = Where::current()) const;
 
   // Actions.
+
+  // What parts bring to the program must fit into a quarter of JobOptions::memory_bytes together, and
+  // what one keeps meanwhile into the part; else they throw resource_exhausted.
 
   // All records. Throws resource_exhausted for more than 64 MiB.
   auto collect(Where where = Where::current()) const;
@@ -154,7 +158,7 @@ class Collection {
   // folder that is not empty (JobOptions::overwrite). Rows: the columns are the fields.
   void write_csv(const std::string& folder, CsvOutput options = {},
                  Where where = Where::current()) const;
-  // Lines, of records that are texts.
+  // Lines, of records that are texts without line breaks.
   void write_text(const std::string& folder, FileOutput options = {},
                   Where where = Where::current()) const;
   // Structs as they lie in memory.

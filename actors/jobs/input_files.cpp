@@ -11,6 +11,7 @@
 #include "actors/runtime/file_times.h"
 #include "dataflow/values/error.h"
 #include "schema/checksum.h"
+#include "schema/formats/compression.h"
 
 namespace actorflow {
 namespace {
@@ -64,6 +65,14 @@ std::vector<std::string> split_at_commas(const std::string& text) {
   return items;
 }
 
+// What nothing would be read of, without a word.
+[[noreturn]] void throw_cut(const std::string& path, const char* format) {
+  throw Error(Code::data_loss,
+              fmt::format("'{}' has no bytes, and even without content {} begins with a "
+                          "header: the file was cut; write it again, or remove it",
+                          path, format));
+}
+
 std::string times_of(Storage& storage, const std::vector<FileSize>& files) {
   constexpr std::int64_t second = 1'000'000'000;
   auto* const known = dynamic_cast<FileTimes*>(&storage);
@@ -82,6 +91,11 @@ std::uint64_t InputFiles::size(const std::vector<Split>& splits) const {
   std::uint64_t sum = 0;
   for (const auto& split : splits) sum += size(split);
   return sum;
+}
+
+void InputFiles::expect_headers(const char* format) const {
+  for (const auto& file : files)
+    if (file.bytes == 0) throw_cut(file.path, format);
 }
 
 std::string InputFiles::describe() const {
@@ -131,6 +145,7 @@ std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string
   paths.erase(std::ranges::unique(paths).begin(), paths.end());
   for (auto& path : paths) {
     const std::uint64_t bytes = storage.open(path)->size_bytes();
+    if (bytes == 0 && compression_of(path) != Compression::none) throw_cut(path, "a compressed file");
     input->bytes += bytes;
     input->files.push_back({std::move(path), bytes});
   }

@@ -21,11 +21,12 @@ struct InputFiles {
   std::vector<std::vector<Split>> parts;
   std::uint64_t bytes = 0;
 
-  const std::string& path(const Split& split) const { return files[split.file].path; }
   std::uint64_t size(const Split& split) const {
     return std::min(split.end, files[split.file].bytes) - split.begin;
   }
   std::uint64_t size(const std::vector<Split>& splits) const;
+  // For files of a format, named `format`, that begin with a header. Throws data_loss for an empty one.
+  void expect_headers(const char* format) const;
   // "3 files of 12000 bytes (5f3a...)": the same for files of the same names and sizes.
   std::string describe() const;
   // "last changed at 2026-11-23 18:04:05.678901234 UTC (77ab...)": the same for files none of which was
@@ -43,7 +44,7 @@ struct InputFiles {
 // `pattern`: a file, a folder (all its files but those whose names begin with '.' or '_'), or a pattern
 // as of a shell (*, ?, [a-z]) whose last component only has wildcards; or several of these, with commas
 // between. Part files that a killed job was writing are none. Throws not_found if there is nothing,
-// naming the pattern.
+// naming the pattern; data_loss for a compressed file of no bytes, which was cut.
 std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string& pattern,
                                              std::uint64_t split_bytes);
 

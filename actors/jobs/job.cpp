@@ -42,6 +42,10 @@ std::shared_ptr<const InputFiles> Job::find_files(const std::string& pattern) co
   auto input = find_input(state_->storage(), pattern, split_bytes);
   if (const std::string warning = input->warning(split_bytes); !warning.empty() && coordinates())
     spdlog::warn("{}", warning);
+  for (const auto& file : input->files) {
+    const auto slash = file.path.find_last_of('/');
+    state_->folders().read.insert(slash == file.path.npos ? "." : file.path.substr(0, slash + 1));
+  }
   return input;
 }
 

@@ -42,8 +42,13 @@ class Runtime;
 class Counter {
  public:
   explicit Counter(std::size_t number) : number_(number) {}
-  // REQUIRES: called by a function of the job.
-  void add(std::int64_t by = 1) const { Part::current()->count(number_, by); }
+  // Throws failed_precondition where no function of the job calls it.
+  void add(std::int64_t by = 1) const {
+    if (Part* const part = Part::current())
+      part->count(number_, by);
+    else
+      JobContext::count_here(number_, by);
+  }
 
  private:
   std::size_t number_;
@@ -126,7 +131,8 @@ class Job {
   }
   // The paths of the files that a pattern stands for, in the order in which they are read.
   std::vector<std::string> input_files(const std::string& pattern) const;
-  // Records of the program's own.
+  // Records of the program's own: the same on all tasks, and in the run that resumes the job; a
+  // difference is refused.
   template <class T>
   auto from(std::vector<T> records, std::size_t parts = 1, Where where = Where::current()) const {
     using Pipe = ValuesPipe<T>;
@@ -143,6 +149,8 @@ class Job {
   // Whether this task says what the job is: always, in a process that runs it alone. Functions of a job
   // run on all tasks; print only here.
   bool coordinates() const { return state_->engine().coordinates(); }
+  // Whether other tasks take part.
+  bool has_others() const { return state_->engine().has_others(); }
   // The job has ended well: nothing of its work folder is needed any more. Without this call it has not.
   // Not for jobs that run_job() or run_jobs() runs.
   void end() const { state_->engine().end(); }
@@ -155,8 +163,10 @@ class Job {
   Collection<FilePipe<Format>> files(const std::string& pattern, Format format, const char* kind,
                                      const Where& where) const {
     using Pipe = FilePipe<Format>;
-    return Collection<Pipe>(state_, Pipe{find_files(pattern), std::move(format),
-                                         make_operator<typename Format::Record>(kind, where)});
+    const auto input = find_files(pattern);
+    if constexpr (requires { Format::name; }) input->expect_headers(Format::name);
+    return Collection<Pipe>(
+        state_, Pipe{input, std::move(format), make_operator<typename Format::Record>(kind, where)});
   }
   std::shared_ptr<const InputFiles> find_files(const std::string& pattern) const;
   std::shared_ptr<const CsvFiles> check_headers(std::span<const FileSize> files,

@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t most_partitions = 4096;
 constexpr std::uint64_t small_partition_bytes = std::uint64_t{8} << 20;
 
+thread_local JobContext* counting = nullptr;
+
 void expect_at_least_1(const char* option, auto value) {
   if (value < 1)
     throw invalid_argument(fmt::format("JobOptions::{}: expected at least 1, got {}", option, value));
@@ -127,6 +129,27 @@ std::map<std::string, std::int64_t> JobContext::counters() const {
   return counters;
 }
 
+CountsHere::CountsHere(JobContext& job) { counting = &job; }
+CountsHere::~CountsHere() { counting = nullptr; }
+
+void JobContext::count_here(std::size_t counter, std::int64_t by) {
+  if (!counting)
+    throw Error(Code::failed_precondition,
+                "Counter::add: expected a call by a function of the job, got one of the program itself: "
+                "count there by a variable");
+  counting->counts_.at(counter) += by;
+}
+
+ResultLimit JobContext::result_limit(const char* action) const {
+  const std::uint64_t bytes = options_.memory_bytes / 4;
+  return {bytes,
+          {Code::resource_exhausted,
+           fmt::format("{}() brings what each part has to the program, {} bytes at most, which is a "
+                       "quarter of --memory, and there is more: give more --memory, larger "
+                       "--split_bytes, or take less",
+                       action, bytes)}};
+}
+
 std::uint32_t JobContext::add_stage(PlanStage stage) {
   stage.id = static_cast<std::uint32_t>(stages_.size() + 1);
   stages_.push_back(std::move(stage));
@@ -148,18 +171,22 @@ StageSpec JobContext::spec_of(std::uint32_t stage, const SourceFacts& source, Bo
   spec.parts = source.parts();
   spec.input_bytes = source.bytes();
   spec.inputs = source.inputs;
+  spec.part_bytes = source.part_bytes;
   spec.body = std::move(body);
   if (stage > 0) {
     spec.name = name_of(stages_[stage - 1]);
     for (const auto& op : stages_[stage - 1].operators)
       spec.fingerprint.push_back(fmt::format("{} of {}", op.to_string(), op.records));
   }
-  if (source.contents) spec.fingerprint.push_back(source.contents());
+  if (source.contents && has_peers()) spec.fingerprint.push_back(source.contents());
   if (source.times && !options_.work_folder.empty() && engine_->coordinates())
     spec.history.push_back(source.times(engine_->storage()));
   spec.fingerprint.push_back(fmt::format("{} parts", spec.parts));
   return spec;
 }
+
+// Whether other tasks or a later run may see other input than this task.
+bool JobContext::has_peers() const { return engine_->has_others() || !options_.work_folder.empty(); }
 
 StageResult JobContext::run_uncounted(std::uint32_t stage, StageSpec spec) {
   expect_known_parameters();

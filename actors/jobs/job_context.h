@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <source_location>
 #include <string>
 #include <vector>
@@ -38,14 +39,17 @@ struct SourceFacts {
   std::function<std::uint64_t()> bytes;
   // The records of earlier stages that a part reads; none: the source reads no earlier stage.
   std::function<std::vector<SliceSet>(std::size_t part)> inputs = {};
-  // What must be equal on all tasks, such as names and sizes of files, as text; none: nothing.
+  // What must be equal on all tasks and in a later run of the job, such as names and sizes of files or a
+  // hash of values, as text; none: nothing.
   std::function<std::string()> contents = {};
-  // What must also be equal in a later run of the job, such as when files were written, as text; none:
+  // What must be equal in a later run of the job alone, such as when files were written, as text; none:
   // nothing.
   std::function<std::string(Storage&)> times = {};
   // The number of partitions into which the records were last divided; none: they come from files or the
   // program.
   std::function<std::size_t()> partitions = {};
+  // The bytes that a part reads; none: unknown.
+  std::function<std::uint64_t(std::size_t part)> part_bytes = {};
 };
 
 // Used by the job's thread, except for what parts do.
@@ -66,9 +70,22 @@ class JobContext {
   void only_list_parameters() { lists_parameters_ = true; }
   bool lists_parameters() const { return lists_parameters_; }
 
+  // Folders from which the job reads files, and into which it has written all of a result, as it has
+  // named them.
+  struct Folders {
+    std::set<std::string> read, written;
+  };
+  Folders& folders() { return folders_; }
+
   // The number of a counter, from 0 on.
   std::size_t counter(const std::string& name);
   std::map<std::string, std::int64_t> counters() const;
+  // Counts what a function of the job counts that its thread calls itself, while a CountsHere lives.
+  // Throws failed_precondition if none does.
+  static void count_here(std::size_t counter, std::int64_t by);
+
+  // What the parts of an action may bring to the program together.
+  ResultLimit result_limit(const char* action) const;
 
   // Adds a stage to the plan; returns its number, from 1 on.
   std::uint32_t add_stage(PlanStage stage);
@@ -96,6 +113,7 @@ class JobContext {
 
  private:
   StageSpec spec_of(std::uint32_t stage, const SourceFacts& source, Body body) const;
+  bool has_peers() const;
   StageResult run_uncounted(std::uint32_t stage, StageSpec spec);
   StageResult run(std::uint32_t stage, StageSpec spec);
 
@@ -103,11 +121,21 @@ class JobContext {
   const std::unique_ptr<JobEngine> engine_;
   JobParameters parameters_;
   bool lists_parameters_ = false;
+  Folders folders_;
   std::vector<std::string> counter_names_;
   std::vector<std::int64_t> counts_;
   std::vector<PlanStage> stages_;
 };
 using JobRef = std::shared_ptr<JobContext>;
+
+// Lets functions of the job that its thread calls itself, outside of any part, count for the job.
+class CountsHere {
+ public:
+  explicit CountsHere(JobContext& job);
+  CountsHere(const CountsHere&) = delete;
+  CountsHere& operator=(const CountsHere&) = delete;
+  ~CountsHere();
+};
 
 JobEngineOptions engine_options(const JobOptions& options);
 

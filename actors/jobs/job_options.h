@@ -37,8 +37,8 @@ struct JobOptions {
   // instead of refused.
   bool overwrite = false;
   // The folder of a journal of finished parts and of what these have handed over, so that the job can be
-  // resumed; emptied when the job has ended well. All tasks must see it, and no other job may use it
-  // meanwhile. "" = none.
+  // resumed; these files, and no others, are removed when the job has ended well. All tasks must see it,
+  // and no other job may use it meanwhile. "" = none.
   std::string work_folder = {};
   // Goes on from the journal in work_folder: finished parts do not run again. Output and counters are
   // those of one undisturbed run.

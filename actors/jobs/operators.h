@@ -199,8 +199,17 @@ auto Collection<Pipe>::group_by_key(Where where) const {
   using V = Value;
   return group_by_key(
       [](const K& key, const auto& values) {
-        std::pair<StoredRecord<K>, std::vector<StoredRecord<V>>> group{stored(key), {}};
-        for (const V& value : values) group.second.push_back(stored(value));
+        using Stored = StoredRecord<V>;
+        std::pair<StoredRecord<K>, std::vector<Stored>> group{stored(key), {}};
+        const Part& part = *Part::current();
+        std::size_t held = 0;  // by the values, besides themselves
+        for (const V& value : values) {
+          Stored copy = stored(value);
+          held += heap_bytes(copy);
+          group.second.push_back(std::move(copy));
+          part.expect_room_for(group.second.capacity() * sizeof(Stored) + held,
+                               "a group of one key, with values");
+        }
         return group;
       },
       where);

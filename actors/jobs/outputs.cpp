@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
+#include <system_error>
 
 #include "actors/jobs/engine/expect_folder.h"
 #include "schema/checksum.h"
@@ -23,6 +25,28 @@ void expect_output(Storage& storage, const std::string& folder) {
   expect_folder(storage, "the output", "a folder that is empty or not there", folder);
 }
 
+// The folder under one name, whichever the job has given it. Only real disks have links.
+std::filesystem::path place_of(Storage& storage, const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  fs::path place = fs::absolute(folder);
+  if (&storage == &posix_storage())
+    if (fs::path resolved = fs::weakly_canonical(place, failure); !failure) place = std::move(resolved);
+  return (place / "").lexically_normal();
+}
+
+// A job reads its files when it needs them, and again after a loss: they must stay until it has ended.
+void expect_nothing_of_this_job(JobContext& job, const std::string& folder) {
+  const auto place = place_of(job.storage(), folder);
+  const auto is_here = [&](const std::string& other) { return place_of(job.storage(), other) == place; };
+  if (std::ranges::any_of(job.folders().read, is_here))
+    throw invalid_argument(
+        fmt::format("the output folder '{}' has files that the job reads: give another folder", folder));
+  if (std::ranges::any_of(job.folders().written, is_here))
+    throw invalid_argument(fmt::format(
+        "the job has written a result to '{}' already: give each result a folder of its own", folder));
+}
+
 // Attempts whose process was killed have left files in the making.
 void remove_unfinished(Storage& storage, const std::string& folder,
                        const std::vector<PartOutcome>& outcomes) {
@@ -38,6 +62,14 @@ void remove_unfinished(Storage& storage, const std::string& folder,
 
 std::string part_name(std::size_t part, std::size_t parts, const char* extension) {
   return fmt::format("part-{:05}-of-{:05}{}", part, parts, extension);
+}
+
+void detail::throw_line_break(std::string_view text) {
+  throw OperatorFailure(
+      Code::invalid_argument,
+      fmt::format("write_text: expected texts of one line, got {:?}: replace its line breaks, or write "
+                  "the records by write_parquet()",
+                  text.substr(0, text.find('\n') + 40)));
 }
 
 // Where the bytes of the file end up, compressed or not.
@@ -86,6 +118,7 @@ void prepare_output(JobContext& job, const std::string& folder) {
   if (folder.empty()) throw invalid_argument("the job writes files: give --output");
   Storage& storage = job.storage();
   expect_output(storage, folder);
+  expect_nothing_of_this_job(job, folder);
   const auto names = storage.list(folder);
   const auto foreign = std::ranges::find_if_not(names, is_of_a_job);
   if (foreign != names.end())
@@ -110,9 +143,9 @@ void prepare_output(JobContext& job, const std::string& folder) {
     if (!made || !made->contains(folder + "/" + name)) storage.remove(folder + "/" + name);
 }
 
-void finish_output(Storage& storage, const std::string& folder, const std::vector<PartOutcome>& outcomes,
-                   const std::map<std::string, std::int64_t>& counters) {
-  remove_unfinished(storage, folder, outcomes);
+void finish_output(JobContext& job, const std::string& folder,
+                   const std::vector<PartOutcome>& outcomes) {
+  job.folders().written.insert(folder);
   std::vector<std::int64_t> records, bytes;
   std::vector<std::string> names, checksums;  // these in digits, as xxhsum prints them
   for (const auto& outcome : outcomes)
@@ -123,9 +156,12 @@ void finish_output(Storage& storage, const std::string& folder, const std::vecto
       checksums.push_back(fmt::format("{:016x}", file.checksum));
     }
   JsonMembers members{{"files", names}, {"records", records}, {"bytes", bytes}, {"xxh64", checksums}};
-  for (const auto& [name, count] : counters) members.emplace_back("counter " + name, count);
+  for (const auto& [name, count] : job.counters()) members.emplace_back("counter " + name, count);
   const std::string text = json_object(members);
-  storage.write_atomically(folder + "/" + success_mark, std::as_bytes(std::span(text)));
+  job.engine().insist_on_disk([&] {
+    remove_unfinished(job.storage(), folder, outcomes);
+    job.storage().write_atomically(folder + "/" + success_mark, std::as_bytes(std::span(text)));
+  });
 }
 
 }  // namespace actorflow

@@ -39,10 +39,16 @@ struct CsvRows {
   }
 };
 
+namespace detail {
+[[noreturn, gnu::cold]] void throw_line_break(std::string_view text);
+}  // namespace detail
+
 struct TextLines {
   static constexpr const char* extension = ".txt";
 
+  // Throws for a text of several lines: it would be read as several records.
   void append(std::string_view line, std::string& bytes) const {
+    if (line.find('\n') != line.npos) detail::throw_line_break(line);
     bytes += line;
     bytes += '\n';
   }
@@ -124,11 +130,11 @@ class FileSink {
 void expect_output(JobContext& job);
 // Before a stage writes there: an empty folder is as good as none. Throws invalid_argument for a file,
 // and already_exists for a folder that is not empty, unless JobOptions::overwrite, which removes the
-// files of an earlier job and nothing else. Of a job that goes on, the files that count stay.
+// files of an earlier job and nothing else: not those that this job reads or has written, which is
+// invalid_argument. Of a job that goes on, the files that count stay.
 void prepare_output(JobContext& job, const std::string& folder);
 // Afterwards: removes what attempts that were lost have left, and writes _SUCCESS, with the files'
-// records, bytes and checksums.
-void finish_output(Storage& storage, const std::string& folder, const std::vector<PartOutcome>& outcomes,
-                   const std::map<std::string, std::int64_t>& counters);
+// records, bytes and checksums, and the job's counters.
+void finish_output(JobContext& job, const std::string& folder, const std::vector<PartOutcome>& outcomes);
 
 }  // namespace actorflow

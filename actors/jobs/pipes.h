@@ -15,11 +15,13 @@
 #include <functional>
 #include <memory>
 #include <ranges>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "actors/jobs/job_context.h"
+#include "schema/records/key.h"
 #include "schema/records/record_codec.h"
 
 namespace actorflow {
@@ -156,7 +158,13 @@ struct UnionPipe {
           return (a.times ? a.times(storage) : std::string()) +
                  (b.times ? ", " + b.times(storage) : std::string());
         },
-        [a, b] { return (a.partitions ? a.partitions() : 0) + (b.partitions ? b.partitions() : 0); }};
+        [a, b] { return (a.partitions ? a.partitions() : 0) + (b.partitions ? b.partitions() : 0); },
+        [a, b](std::size_t part) {
+          const std::size_t others = a.parts();
+          const SourceFacts& facts = part < others ? a : b;
+          return facts.part_bytes ? facts.part_bytes(part < others ? part : part - others)
+                                  : std::uint64_t{0};
+        }};
   }
   void describe(PlanStage& plan) const {
     first.describe(plan);
@@ -164,6 +172,27 @@ struct UnionPipe {
     plan.operators.push_back(*op);
   }
 };
+
+// The number of the values and a hash of their encodings.
+template <class T>
+std::string describe_values(const std::vector<T>& values) {
+  constexpr std::size_t block_bytes = std::size_t{1} << 20;
+  std::uint64_t hash = 0;
+  std::vector<std::byte> block(sizeof hash);  // the hash of the blocks before, then values
+  const auto close_block = [&] {
+    std::memcpy(block.data(), &hash, sizeof hash);
+    hash = hash_bytes(block);
+    block.resize(sizeof hash);
+  };
+  for (const T& value : values) {
+    const std::size_t begin = block.size();
+    block.resize(begin + encoded_size(value));
+    encode(value, block.data() + begin);
+    if (block.size() >= block_bytes) close_block();
+  }
+  close_block();
+  return std::to_string(values.size()) + " values (hash " + std::to_string(hash) + ")";
+}
 
 // Records that the program has given as values.
 template <class T>
@@ -189,7 +218,11 @@ struct ValuesPipe {
     return 1;
   }
   SourceFacts facts() const {
-    return {[] {}, [n = parts] { return n; }, [v = values] { return v->size() * sizeof(T); }};
+    return {[] {},
+            [n = parts] { return n; },
+            [v = values] { return v->size() * sizeof(T); },
+            {},
+            [v = values] { return describe_values(*v); }};
   }
   void describe(PlanStage& plan) const { plan.operators.push_back(*op); }
 };

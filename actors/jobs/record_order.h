@@ -12,6 +12,7 @@
 
 #include "actors/jobs/job_context.h"
 #include "schema/records/key.h"
+#include "schema/records/key_order.h"
 
 namespace actorflow {
 
@@ -37,8 +38,7 @@ class KeyOrder {
   }
   int compare(const T& a, const T& b) const { return compare_keys(key(a), key(b)); }
   int compare_keys(const Key& a, const Key& b) const {
-    const int order = a < b ? -1 : b < a ? 1 : 0;
-    return descending_ ? -order : order;
+    return descending_ ? order_of_keys(b, a) : order_of_keys(a, b);
   }
   // Whether a comes after b: of NaN, which compares as nothing, this says no.
   bool is_after(const Key& a, const Key& b) const { return descending_ ? a < b : b < a; }

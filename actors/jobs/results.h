@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "actors/jobs/engine/part.h"
+#include "schema/records/heap_bytes.h"
 #include "schema/records/record_codec.h"
 
 namespace actorflow {
@@ -13,11 +15,30 @@ namespace actorflow {
 // Encodes a part's result. Throws resource_exhausted if it is larger than what a part may hold.
 template <class Result>
 void set_part_result(Part& part, const Result& result) {
-  part.expect_room_for(encoded_size(result));
+  part.expect_room_for(encoded_size(result), "a result");
   std::vector<std::byte> bytes(encoded_size(result));
   encode(result, bytes.data());
   part.set_result(std::move(bytes));
 }
+
+// Looks now and then whether a state that a part folds records into still fits into the part. Throws
+// resource_exhausted if it does not.
+class StateGuard {
+ public:
+  explicit StateGuard(Part& part) : part_(part) {}
+
+  template <class State>
+  void look_at(const State& state) {
+    if constexpr (has_heap<State>)
+      if (++folds_ % folds_per_look == 0) part_.expect_room_for(heap_bytes(state), "a state");
+  }
+
+ private:
+  static constexpr std::uint64_t folds_per_look = 64;
+
+  Part& part_;
+  std::uint64_t folds_ = 0;
+};
 
 // The results by part.
 template <class Result>

@@ -17,6 +17,7 @@
 #include "actors/jobs/parquet/parquet_format.h"
 #include "actors/jobs/pipes.h"
 #include "schema/formats/array_header.h"
+#include "schema/formats/byte_source.h"
 #include "schema/formats/line_blocks.h"
 #include "schema/formats/record_blocks.h"
 #include "schema/formats/tfrecord_file.h"
@@ -29,11 +30,16 @@ namespace actorflow {
 // A split that is being read.
 struct OpenSplit {
   Part& part;
-  const std::string& path;
+  const FileSize& file;  // as it was when the job began
   const Split& split;
   std::uint64_t place = 0;  // of the split's begin in the part
 
-  SourceRef open() const { return open_data_file(part.storage(), path, compression_of(path)); }
+  // Throws data_loss if the file has become smaller.
+  SourceRef open() const {
+    SourceRef bytes = open_data_file(part.storage(), file.path, Compression::none);
+    expect_not_cut(file, bytes->most_bytes_left());
+    return decompressed(std::move(bytes), compression_of(file.path));
+  }
   // The source has passed `bytes` with so many records, up to the file's `offset`.
   void passed(std::uint64_t offset, std::size_t bytes, std::uint64_t records) const {
     part.has_read(bytes, records);
@@ -41,7 +47,7 @@ struct OpenSplit {
   }
   [[noreturn]] void fail(const OperatorFailure& failure, std::uint64_t offset,
                          std::string_view record) const {
-    throw at_record(failure, "file '" + path + "' at byte " + std::to_string(offset), record);
+    throw at_record(failure, "file '" + file.path + "' at byte " + std::to_string(offset), record);
   }
 };
 
@@ -85,7 +91,7 @@ struct NamedTextFormat {
 
   template <class Next>
   void read(const OpenSplit& from, Next& next) const {
-    const std::string_view path = from.path;
+    const std::string_view path = from.file.path;
     auto named = [&](std::string_view line) { next(Record(path, line)); };
     TextFormat().read(from, named);
   }
@@ -188,12 +194,13 @@ struct FixedFormat {
 template <class T, ArrayHeader (*read_header)(ByteSource&)>
 struct ArrayFormat {
   using Record = T;
+  static constexpr const char* name = "a file of an array";  // which begins with a header
 
   template <class Next>
   void read(const OpenSplit& from, Next& next) const {
     const ArrayHeader header = read_header(*from.open());
     if (header.row_bytes != sizeof(T) || !record_layout<T>().ends_with(layout_end(header)))
-      throw invalid_argument("'" + from.path + "' has rows of " + std::to_string(header.row_bytes) +
+      throw invalid_argument("'" + from.file.path + "' has rows of " + std::to_string(header.row_bytes) +
                              " bytes, of " + header.element + "; the job reads " + record_layout<T>());
     FixedFormat<T>::read(from, row_records(header), next);
   }
@@ -260,7 +267,9 @@ struct FilePipe {
             [i = input] { return i->bytes; },
             {},
             [i = input] { return i->describe(); },
-            [i = input](Storage& storage) { return i->describe_times(storage); }};
+            [i = input](Storage& storage) { return i->describe_times(storage); },
+            {},
+            [i = input](std::size_t part) { return i->size(i->parts[part]); }};
   }
   void describe(PlanStage& plan) const {
     plan.operators.push_back(*op);
@@ -280,8 +289,9 @@ struct FilePipe {
         place += input->size(splits[at]);
         ++at;
       }
-      format.read(OpenSplit{part, input->path(piece), piece, place + (piece.begin - splits[at].begin)},
-                  next);
+      format.read(
+          OpenSplit{part, input->files[piece.file], piece, place + (piece.begin - splits[at].begin)},
+          next);
     }
   }
 };

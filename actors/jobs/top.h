@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "schema/records/heap_bytes.h"
 #include "schema/records/stored_record.h"
 
 namespace actorflow {
@@ -19,12 +20,15 @@ class Best {
  public:
   Best(std::size_t n, const Order& order) : n_(n), order_(order) {}
 
-  void add(T record) {
+  // Whether it is one of the first so far.
+  bool add(T record) {
     if constexpr (Order::compares_fast)
-      if (is_full_ && order_.is_after(order_.key(record), last_key_)) return;
+      if (is_full_ && order_.is_after(order_.key(record), last_key_)) return false;
     const std::uint64_t prefix = order_.prefix(record);
-    if (prefix <= last_prefix_) insert({prefix, added_++, std::move(record)});
+    return prefix <= last_prefix_ && insert({prefix, added_++, std::move(record)});
   }
+  // The memory that it takes.
+  std::size_t bytes() const { return heap_.capacity() * sizeof(Entry) + held_; }
   // In order.
   std::vector<T> take() {
     std::ranges::sort_heap(heap_, less());
@@ -38,16 +42,19 @@ class Best {
     std::uint64_t prefix, added;
     T record;
   };
-  [[gnu::noinline]] void insert(Entry entry) {
-    if (n_ == 0) return;
+  [[gnu::noinline]] bool insert(Entry entry) {
+    if (n_ == 0) return false;
     if (heap_.size() == n_) {
-      if (!before(entry, heap_.front())) return;
+      if (!before(entry, heap_.front())) return false;
       std::ranges::pop_heap(heap_, less());
+      held_ -= heap_bytes(heap_.back().record);
       heap_.pop_back();
     }
+    held_ += heap_bytes(entry.record);
     heap_.push_back(std::move(entry));
     std::ranges::push_heap(heap_, less());
     if (heap_.size() == n_) note_last();
+    return true;
   }
   void note_last() {
     is_full_ = true;
@@ -72,6 +79,7 @@ class Best {
   [[no_unique_address]] std::conditional_t<Order::compares_fast, typename Order::Key, std::monostate>
       last_key_{};
   std::vector<Entry> heap_;                        // the last in order on top
+  std::size_t held_ = 0;                           // by its records, besides themselves
 };
 
 // Scrambles a number (the finalizer of SplitMix64, Steele, Lea and Flood 2014).
@@ -92,16 +100,21 @@ class Lottery {
   Lottery(std::size_t n, std::uint64_t seed, std::size_t part)
       : n_(n), salt_(scrambled(scrambled(seed) ^ part)) {}
 
-  void add(const T& record) {
+  // Whether it is drawn so far.
+  bool add(const T& record) {
     const std::uint64_t number = scrambled(salt_ ^ scrambled(added_++));
-    if (n_ == 0 || (heap_.size() == n_ && number >= heap_.front().first)) return;
+    if (n_ == 0 || (heap_.size() == n_ && number >= heap_.front().first)) return false;
     if (heap_.size() == n_) {
       std::ranges::pop_heap(heap_, {}, &Ticket::first);
+      held_ -= heap_bytes(heap_.back().second);
       heap_.pop_back();
     }
     heap_.emplace_back(number, stored(record));
+    held_ += heap_bytes(heap_.back().second);
     std::ranges::push_heap(heap_, {}, &Ticket::first);
+    return true;
   }
+  std::size_t bytes() const { return heap_.capacity() * sizeof(Ticket) + held_; }
   std::vector<Ticket> take() { return std::move(heap_); }
 
  private:
@@ -109,6 +122,7 @@ class Lottery {
   const std::uint64_t salt_;
   std::uint64_t added_ = 0;
   std::vector<Ticket> heap_;  // the largest number on top
+  std::size_t held_ = 0;
 };
 
 // The `n` winners of all parts.

@@ -34,7 +34,8 @@ template <class Result>
 Result checked(Result result, const std::string& what, const std::string& path) {
   if (result >= 0) return result;
   const int error = static_cast<int>(-result);
-  throw Error(code_of(error), fmt::format("cannot {} '{}': {}", what, path, std::strerror(error)));
+  throw StorageError(code_of(error),
+                     fmt::format("cannot {} '{}': {}", what, path, std::strerror(error)));
 }
 
 class Handle {

@@ -8,9 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "dataflow/values/error.h"
 #include "dataflow/values/same_build.h"
 
 namespace actorflow {
+
+// What a disk has answered, in place of what it was asked for.
+class StorageError : public Error {
+ public:
+  using Error::Error;
+};
 
 // A new file under a temporary name; it is removed unless it is committed.
 class NewFile {
@@ -43,7 +50,7 @@ class ScratchFile {
   virtual void read(std::uint64_t offset, std::span<std::byte> into) = 0;
 };
 
-// A disk. Errors throw Error (resource_exhausted for a full disk, not_found, permission_denied,
+// A disk. Errors throw StorageError (resource_exhausted for a full disk, not_found, permission_denied,
 // disk_error for other failures) that name path and bytes. Thread-safe; new files for one thread at a
 // time.
 class Storage {

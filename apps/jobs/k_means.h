@@ -1,9 +1,11 @@
 // Lloyd's k-means of points of 20 doubles: rows of the centres' coordinates.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "actors/jobs/job.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 
@@ -41,10 +43,13 @@ inline std::size_t nearest_centre(const std::vector<ClusterPoint>& centres, cons
 inline void k_means(Job& job) {
   auto points = job.read_records<ClusterPoint>(job.param("input")).cache();
   const auto k = job.param<std::size_t>("k", 16);
+  if (k == 0) throw invalid_argument("--k: expected 1 or more, got 0");
   const int rounds = job.param("rounds", 10);
   const std::string start = job.param("start", "");
   std::vector<ClusterPoint> centres =
       start.empty() ? points.sample(k, 1).collect() : job.read_records<ClusterPoint>(start).collect();
+  if (centres.empty())
+    throw invalid_argument(start.empty() ? "the input has no point" : "--start has no point");
   for (int round = 0; round < rounds; ++round) {
     const ClusterMeans means = points.fold(
         ClusterMeans(centres.size()),
@@ -54,6 +59,8 @@ inline void k_means(Job& job) {
         [](ClusterMeans& sums, const ClusterMeans& others) {
           for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += others[i];
         });
+    if (std::ranges::all_of(means, [](const ClusterMean& mean) { return mean.n == 0; }))
+      throw invalid_argument("the input has no point");
     for (std::size_t i = 0; i < centres.size(); ++i)
       for (std::size_t d = 0; d < centres[i].size() && means[i].n > 0; ++d)
         centres[i][d] = means[i].sum[d] / static_cast<double>(means[i].n);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "actors/jobs/job.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 
@@ -39,6 +40,7 @@ inline void logistic_regression(Job& job) {
       ++g.count;
     };
     const LogisticGradient g = examples.fold(LogisticGradient(), add, std::plus<>());
+    if (g.count == 0) throw invalid_argument("the input has no example");
     for (std::size_t i = 0; i < w.size(); ++i) w[i] -= rate * g.sum[i] / static_cast<double>(g.count);
   }
   job.from(std::vector{w}).write_csv(job.param("output"));

@@ -10,16 +10,29 @@ namespace {
 constexpr double made_before_backups = 0.9;
 constexpr double times_the_median = 3, least_seconds = 1;
 
+// A small part may take as long as others: not all that it does depends on its bytes.
+std::vector<double> sizes_of(std::span<const std::uint64_t> bytes) {
+  double all = 0;
+  for (const std::uint64_t each : bytes) all += static_cast<double>(each);
+  if (all == 0) return {};
+  std::vector<double> sizes;
+  for (const std::uint64_t each : bytes)
+    sizes.push_back(std::max(1.0, static_cast<double>(each) * static_cast<double>(bytes.size()) / all));
+  return sizes;
+}
+
 }  // namespace
 
-StageTracker::StageTracker(std::span<const int> homes, bool keeps, bool bound)
+StageTracker::StageTracker(std::span<const int> homes, bool keeps, bool bound,
+                           std::span<const std::uint64_t> bytes)
     : keeps_(keeps),
       homes_(bound ? std::vector(homes.begin(), homes.end()) : std::vector<int>()),
       made_(homes.size()),
       holders_(homes.size(), nowhere),
       attempts_(homes.size()),
       failures_(homes.size()),
-      num_pending_(homes.size()) {
+      num_pending_(homes.size()),
+      sizes_(sizes_of(bytes)) {
   for (std::size_t part = 0; part < homes.size(); ++part) pending_[homes[part]].push_back(part);
 }
 
@@ -55,11 +68,12 @@ PartAttempt StageTracker::begin(std::size_t part, int task, double now, bool is_
   return attempt;
 }
 
-double StageTracker::long_time() const {
+// Of a part of size 1.
+double StageTracker::usual_time() const {
   std::vector<double> sorted = durations_;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::ranges::nth_element(sorted, middle);
-  return std::max(least_seconds, times_the_median * *middle);
+  return *middle;
 }
 
 std::optional<PartAttempt> StageTracker::backup(int task, double now, std::size_t most) {
@@ -68,8 +82,9 @@ std::optional<PartAttempt> StageTracker::backup(int task, double now, std::size_
     return std::nullopt;
   if (static_cast<std::size_t>(std::ranges::count_if(runs_, &Run::is_backup)) >= most)
     return std::nullopt;
-  const double limit = long_time();
+  const double usual = usual_time();
   const auto slow = std::ranges::find_if(runs_, [&](const Run& run) {
+    const double limit = std::max(least_seconds, times_the_median * usual * size(run.attempt.part));
     return run.task != task && !run.granted && now - run.began > limit &&
            runs_of(run.attempt.part).size() == 1;
   });
@@ -119,15 +134,31 @@ bool StageTracker::accept(const PartAttempt& attempt, int task, double now) {
   if (!take_run(attempt, task, &run) || made_[attempt.part]) return false;
   made_[attempt.part] = true;
   holders_[attempt.part] = task;
-  durations_.push_back(now - run.began);
+  durations_.push_back((now - run.began) / size(attempt.part));
   ++num_made_;
   return true;
 }
 
+std::deque<std::size_t>& StageTracker::queue_again(std::size_t part) {
+  return homes_.empty() ? again_ : pending_[homes_[part]];
+}
+
 void StageTracker::put_back(std::size_t part) {
   if (made_[part] || !runs_of(part).empty()) return;
-  (homes_.empty() ? again_ : pending_[homes_[part]]).push_back(part);
+  queue_again(part).push_back(part);
   ++num_pending_;
+}
+
+void StageTracker::pause(std::size_t part, double until) {
+  if (std::erase(queue_again(part), part) > 0) paused_.emplace(until, part);
+}
+
+bool StageTracker::resume(double now) {
+  const auto over = paused_.upper_bound(now);
+  const bool any = over != paused_.begin();
+  for (auto paused = paused_.begin(); paused != over; paused = paused_.erase(paused))
+    queue_again(paused->second).push_back(paused->second);
+  return any;
 }
 
 unsigned StageTracker::fail(const PartAttempt& attempt, int task) {

@@ -27,8 +27,10 @@ class StageTracker {
   using CanRun = std::function<bool(std::size_t part)>;
 
   // `homes`: for each part the task that has its input, or nowhere. `keeps`: what a part has made stays
-  // with its task, and is lost with it. `bound`: no part runs anywhere but at home.
-  StageTracker(std::span<const int> homes, bool keeps, bool bound = false);
+  // with its task, and is lost with it. `bound`: no part runs anywhere but at home. `bytes`: what each
+  // part reads, which says how long it may take; none: all take equally long.
+  StageTracker(std::span<const int> homes, bool keeps, bool bound = false,
+               std::span<const std::uint64_t> bytes = {});
 
   // The next part for the task, which runs there from now on. Parts that have failed come first, then
   // those at home there, then those at home nowhere; those of other tasks only where they have more than
@@ -46,6 +48,10 @@ class StageTracker {
   bool accept(const PartAttempt& attempt, int task, double now);
   // Notes that the attempt has failed. Returns how many attempts of the part have failed.
   unsigned fail(const PartAttempt& attempt, int task);
+  // Lets a part that is to run again wait until then. It counts as pending.
+  void pause(std::size_t part, double until);
+  // Ends the waits that are over by now. False if there are none.
+  bool resume(double now);
   // Notes that the attempt has ended without a result, through no fault of the part. False if it has not
   // run.
   bool give_back(const PartAttempt& attempt, int task);
@@ -92,7 +98,9 @@ class StageTracker {
   PartAttempt begin(std::size_t part, int task, double now, bool is_backup);
   bool take_run(const PartAttempt& attempt, int task, Run* run);
   void put_back(std::size_t part);
-  double long_time() const;
+  std::deque<std::size_t>& queue_again(std::size_t part);
+  double size(std::size_t part) const { return sizes_.empty() ? 1 : sizes_[part]; }
+  double usual_time() const;
 
   const bool keeps_;
   const std::vector<int> homes_;  // of parts that run nowhere else
@@ -101,10 +109,12 @@ class StageTracker {
   std::vector<unsigned> attempts_, failures_;
   std::vector<std::size_t> lost_;
   std::deque<std::size_t> again_;
+  std::multimap<double, std::size_t> paused_;       // by when their waits are over
   std::map<int, std::deque<std::size_t>> pending_;  // by home; `nowhere` for the others
   std::size_t num_pending_ = 0;
   std::vector<Run> runs_;
-  std::vector<double> durations_;
+  const std::vector<double> sizes_;  // of the parts: the mean is 1, and none counts as smaller
+  std::vector<double> durations_;    // of parts that are made, by their sizes
   std::size_t num_made_ = 0;
 };
 

@@ -1,8 +1,10 @@
 #include "schema/formats/split.h"
 
 #include <algorithm>
+#include <string>
 
 #include "dataflow/values/check.h"
+#include "dataflow/values/error.h"
 #include "schema/formats/compression.h"
 
 namespace actorflow {
@@ -29,6 +31,14 @@ class Packer {
 };
 
 }  // namespace
+
+void expect_not_cut(const FileSize& was, std::uint64_t bytes) {
+  if (bytes >= was.bytes) return;
+  throw Error(Code::data_loss, "'" + was.path + "' has " + std::to_string(bytes) + " bytes, but had " +
+                                   std::to_string(was.bytes) +
+                                   " when the job began: it was cut or written again. Run the job on "
+                                   "files that stay as they are");
+}
 
 bool is_splittable(std::string_view path) {
   return compression_of(path) == Compression::none && !path.ends_with(".tfrecord") &&

@@ -29,6 +29,9 @@ struct FileSize {
   std::uint64_t bytes = 0;
 };
 
+// Throws data_loss if the file has become smaller than it was: its last splits would give nothing.
+void expect_not_cut(const FileSize& was, std::uint64_t bytes);
+
 constexpr std::uint64_t default_split_bytes = std::uint64_t{64} << 20;
 
 // False for compressed files and TFRecords, by their extensions (.gz, .zst, .lz4; .tfrecord,

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "schema/records/columns.h"
@@ -73,6 +74,9 @@ class CsvAppender {
       append_csv_text(joined_, line_, delimiter_);
     } else if constexpr (kind == RecordKind::text) {
       append_csv_text(value, line_, delimiter_);
+    } else if constexpr (std::is_same_v<Number<T>, char>) {
+      const char letter = static_cast<char>(value);
+      append_csv_text({&letter, 1}, line_, delimiter_);
     } else {
       append_csv_value(value, line_);
     }
@@ -118,9 +122,9 @@ class CsvColumns {
 
 }  // namespace detail
 
-// Appends one row, without an end of line. Texts are quoted where they must be; floating-point numbers
-// have as few digits as bring back the same value. The delimiter is nothing that numbers are written
-// with.
+// Appends one row, without an end of line. Texts and chars are quoted where they must be; floating-point
+// numbers have as few digits as bring back the same value. The delimiter is nothing that numbers are
+// written with.
 template <Record T>
 void append_csv(const T& record, std::string& line_buffer, char delimiter = ',') {
   static_assert(detail::csv_columns<T>() > 0);

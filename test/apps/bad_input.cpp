@@ -110,6 +110,18 @@ BOOST_AUTO_TEST_CASE(an_output_of_a_job_that_is_a_file) {
   BOOST_TEST(read_file(file) == "dear");
 }
 
+BOOST_AUTO_TEST_CASE(inputs_without_records) {
+  const Folder folder;
+  write_file(folder.file("none"), "");
+  for (const char* program : {"mean", "k_means", "logistic_regression"})
+    expect_failure({program, "--input", folder.file("none"), "--output", folder.file("out")}, bad_usage,
+                   {"the input has no "});
+  write_file(folder.file("one"), std::string(20 * sizeof(double), '\0'));
+  expect_failure({"k_means", "--input", folder.file("none"), "--start", folder.file("one"), "--output",
+                  folder.file("out")},
+                 bad_usage, {"the input has no point"});
+}
+
 BOOST_AUTO_TEST_CASE(clusters_that_make_no_sense) {
   expect_failure(trainer("localhost", "localhost:2223", "ps", "0"), bad_usage,
                  {"--ps_hosts", "localhost"});

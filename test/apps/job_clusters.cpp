@@ -152,6 +152,19 @@ BOOST_AUTO_TEST_CASE(a_process_without_a_coordinator_says_so_and_ends) {
   BOOST_TEST(process.output().find("says what the job is") != std::string::npos, process.output());
 }
 
+BOOST_AUTO_TEST_CASE(programs_that_count_in_one_process_refuse_several) {
+  for (const char* program : {"histogram", "sparse_regression"}) {
+    JobCluster job(2);
+    for (std::size_t task = 0; task < 2; ++task) job.start(task, {.program = program});
+    BOOST_TEST(job.coordinator().wait() == 2, job.coordinator().output());
+    BOOST_TEST(
+        job.coordinator().output().find("expected one process, got a cluster") != std::string::npos,
+        job.coordinator().output());
+    BOOST_TEST(job[1].wait() != 0, job[1].output());
+    BOOST_TEST(files_of(job.file("out")).empty());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(another_program_is_refused) {
   JobCluster job(2);
   job.start(1, {.program = "word_count"});

@@ -44,6 +44,33 @@ BOOST_AUTO_TEST_CASE(a_stage_has_finished_when_each_part_is_made) {
   BOOST_TEST(!tracker.next(0, 0, any, no_spare));
 }
 
+BOOST_AUTO_TEST_CASE(a_part_that_is_paused_waits_and_others_run) {
+  auto tracker = tracker_of(2);
+  const auto failed = start(tracker, 0);
+  tracker.fail(failed, 0);
+  tracker.pause(failed.part, 4);
+  BOOST_TEST(start(tracker, 0).part == 1u);
+  BOOST_TEST(!tracker.next(0, 3, any, no_spare));
+  BOOST_TEST(tracker.has_pending());
+  BOOST_TEST(!tracker.resume(3.9));
+  BOOST_TEST(tracker.resume(4));
+  BOOST_TEST(start(tracker, 0, 4).part == failed.part);
+  BOOST_TEST(!tracker.has_pending());
+}
+
+BOOST_AUTO_TEST_CASE(a_large_part_may_take_longer_before_it_runs_twice) {
+  std::vector<std::uint64_t> bytes(10, 1);
+  bytes[0] = 91;  // 9.1 times the mean
+  StageTracker tracker(std::vector<int>(10, nowhere), true, false, bytes);
+  const auto large = start(tracker, 0);
+  BOOST_TEST(large.part == 0u);
+  for (int i = 0; i < 9; ++i) make(tracker, 1, 0, 2);
+  BOOST_TEST(!tracker.backup(1, 54, 1));
+  const auto second = tracker.backup(1, 55, 1);
+  BOOST_REQUIRE(second);
+  BOOST_TEST(second->part == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(parts_go_home_first_then_where_others_have_more_than_they_need) {
   StageTracker tracker(std::vector<int>{1, nowhere, 0, 1, 1}, true);
   BOOST_TEST(start(tracker, 0).part == 2u);

@@ -1,11 +1,15 @@
 // Disks that give back something else than they got, where a job puts records aside.
+#include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <numeric>
 #include <ranges>
 
+#include "actors/runtime/file_storage.h"
 #include "actors/runtime/threaded_runtime.h"
+#include "test/actors/support/real_calls.h"
 #include "test/jobs/support/bad_disk.h"
 #include "test/jobs/support/test_job.h"
 #include "test/support/status_of.h"
@@ -39,6 +43,16 @@ std::int64_t sum_of_keys(test::BadDisk& disk) {
           std::plus<>());
 }
 
+// The first time that a job's mark is to be written, the disk refuses.
+class RefusesTheMark final : public test::RealCalls {
+ public:
+  int open(const std::string& path, OpenMode mode) override {
+    const bool is_mark = path.find("/_SUCCESS") != path.npos;
+    return is_mark && !has_refused.exchange(true) ? -EIO : RealCalls::open(path, mode);
+  }
+  std::atomic<bool> has_refused{false};
+};
+
 constexpr std::int64_t expected = std::int64_t{600'000} * 599'999 / 2;
 
 }  // namespace
@@ -63,6 +77,17 @@ BOOST_AUTO_TEST_CASE(a_disk_on_which_all_changes_ends_the_job_and_is_named) {
   BOOST_TEST(!status.ok());
   BOOST_TEST(status.message.find("what was put aside on disk has changed there") != status.message.npos,
              status.message);
+}
+
+BOOST_AUTO_TEST_CASE(a_result_is_marked_as_whole_when_its_disk_takes_the_mark) {
+  const test::Folder folder;
+  RefusesTheMark calls;
+  FileStorage disk(calls);
+  const auto runtime =
+      std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 1, .storage = &disk});
+  Job(test::small_parts(1), runtime).from(std::vector<int>{1, 2}).write_csv(folder.file("out"));
+  BOOST_TEST(calls.has_refused.load());
+  BOOST_TEST(test::files_of(folder.file("out")).contains("_SUCCESS"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -13,10 +13,17 @@ using test::FromTask, test::last_stage;
 
 namespace {
 
+// Goes as the steady clock does, and may be put forward.
+class ForwardClock final : public Clock {
+ public:
+  time_point now() override { return steady_clock().now() + std::chrono::seconds(forward); }
+  std::atomic<int> forward{0};
+};
+
 struct Coordinator {
   explicit Coordinator(StageSpec first = last_stage()) {
     mail->agent = runtime->system().spawn(test::agent_actor, &inbox);
-    mail->coordinator = test::spawn_coordinator(*runtime, mail, stopped, reports);
+    mail->coordinator = test::spawn_coordinator(*runtime, mail, stopped, reports, clock);
     begin(1, std::move(first));
   }
   ~Coordinator() { test::end_actors(*runtime, *mail, {mail->agent, mail->coordinator}); }
@@ -40,6 +47,7 @@ struct Coordinator {
     return run->id.part;
   }
 
+  ForwardClock clock;
   test::Inbox inbox;
   test::Reports reports;
   const std::shared_ptr<ThreadedRuntime> runtime =
@@ -96,6 +104,40 @@ BOOST_AUTO_TEST_CASE(a_stage_with_more_results_than_it_may_have_ends_at_once) {
   BOOST_TEST((done->status.code == Code::resource_exhausted));
   BOOST_TEST(done->status.message == "too much");
   BOOST_TEST(done->outcomes.empty());
+}
+
+// Of two parts that run, the other one fails.
+BOOST_AUTO_TEST_CASE(the_slowest_part_is_named_with_what_it_reads) {
+  StageSpec shuffle = last_stage(), reader = last_stage();
+  shuffle.parts = 1;
+  shuffle.partitions = 2;
+  shuffle.keeps = true;
+  reader.input_bytes = 10'000'000;
+  reader.inputs = [](std::size_t part) { return std::vector{SliceSet{1, false, part}}; };
+  Coordinator coordinator(shuffle);
+  coordinator.say(StageReady{1, {}, 2});
+  const auto shuffled = coordinator.inbox.run.take();
+  BOOST_REQUIRE(shuffled);
+  coordinator.say(PartRan{shuffled->id, {}, {}});
+  BOOST_REQUIRE(coordinator.inbox.accepted.take());
+  PartMade made;
+  made.id = shuffled->id;
+  made.heaviest = {{1, 9'000'000}, {0, 1'000'000}};
+  coordinator.say(made);
+  BOOST_REQUIRE(coordinator.reports.last.take());
+
+  coordinator.begin(2, reader);
+  coordinator.say(StageReady{2, {}, 2});
+  for (int part = 0; part < 2; ++part) {
+    const auto run = coordinator.inbox.run.take();
+    BOOST_REQUIRE(run);
+    if (part == 1) coordinator.clock.forward = 10;
+    if (part == 1) coordinator.say(PartRan{{2, 0, 0}, {Code::unknown, "no"}, {}});
+  }
+  const auto last = coordinator.reports.last.take();
+  BOOST_REQUIRE(last);
+  BOOST_TEST(last->slowest.starts_with("part 1 at this process since "), last->slowest);
+  BOOST_TEST(last->slowest.ends_with(", which reads 9.0 MB, 90 % of the stage's input"), last->slowest);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_lost_task_has_done_of_a_last_stage_counts_with_its_parts) {

@@ -108,6 +108,25 @@ BOOST_AUTO_TEST_CASE(a_part_runs_again_that_fails_when_its_other_attempt_was_ref
   coordinator.end_of_stage();
 }
 
+BOOST_AUTO_TEST_CASE(what_one_disk_forbids_is_done_elsewhere_and_what_all_forbid_ends_the_job) {
+  StageSpec stage = last_stage();
+  stage.parts = 1;
+  const auto forbidden_at = [](const Coordinator& coordinator, std::size_t task, const AttemptId& id) {
+    coordinator.say(task, PartRan{id, {Code::permission_denied, "cannot create 'out/x'"}, {}, {}, true});
+  };
+  for (const std::size_t with_bad_disks : {1, 3}) {
+    Coordinator coordinator(stage);
+    for (std::size_t task = 0; task < 3; ++task) coordinator.say(task, StageReady{1, {}, 1});
+    for (std::size_t task = 0; task < with_bad_disks; ++task)
+      forbidden_at(coordinator, task, coordinator.run(task));
+    if (with_bad_disks < 3) coordinator.make(with_bad_disks, coordinator.run(with_bad_disks));
+    const auto done = coordinator.inboxes[0].done.take();
+    BOOST_REQUIRE(done);
+    BOOST_TEST((done->status.code == (with_bad_disks < 3 ? Code::ok : Code::permission_denied)),
+               done->status.to_string());
+  }
+}
+
 // The share of task 1 is made again; so is what it is made of, which no disk takes at first. Task 2 is
 // there, but its program is at an earlier stage.
 BOOST_AUTO_TEST_CASE(a_part_is_tried_again_where_it_has_failed_if_no_other_task_can_run_it) {

@@ -185,6 +185,23 @@ BOOST_AUTO_TEST_CASE(files_of_fixed_records_that_are_cut_are_refused) {
              status.message);
 }
 
+BOOST_AUTO_TEST_CASE(files_without_their_headers_were_cut) {
+  const test::Folder folder;
+  const Job job(small_parts());
+  const auto expect_cut = [&](const std::string& name, const auto& read) {
+    test::write_file(folder.file(name), "");
+    const Status status = test::status_of([&] { read(folder.file(name)); });
+    BOOST_TEST((status.code == Code::data_loss), status.to_string());
+    BOOST_TEST(has(status, "'" + folder.file(name) + "' has no bytes"), status.message);
+  };
+  const auto read_text = [&](const std::string& path) { job.read_text(path); };
+  for (const char* name : {"a.gz", "a.csv.zst", "a.lz4"}) expect_cut(name, read_text);
+  expect_cut("a.npy", [&](const std::string& path) { job.read_npy<double>(path); });
+  expect_cut("a.idx", [&](const std::string& path) { job.read_idx<std::uint8_t>(path); });
+  test::write_file(folder.file("a.txt"), "");
+  BOOST_TEST(job.read_text(folder.file("a.txt")).count() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(an_output_folder_that_is_not_empty_is_refused_before_anything_is_computed) {
   const test::Folder folder;
   JobOptions options = small_parts();
@@ -215,6 +232,39 @@ BOOST_AUTO_TEST_CASE(an_output_folder_that_is_not_empty_is_refused_before_anythi
   test::write_file(folder.file("out/letter.txt"), "dear");
   BOOST_TEST(has(test::status_of(write), "'letter.txt'"));
   BOOST_TEST(read_text_file(folder.file("out/letter.txt")).value() == "dear");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_job_reads_is_not_overwritten_under_any_name) {
+  const test::Folder folder;
+  const std::string output = folder.file("out");
+  Job(small_parts()).from(std::vector<std::string>{"a", "b"}).write_text(output);
+  const auto before = test::files_of(output);
+  std::filesystem::create_directory_symlink(output, folder.file("link"));
+  JobOptions options = small_parts();
+  options.overwrite = true;
+  for (const std::string name : {"out", "out/", "./out", "out/../out/part-*", "link"}) {
+    const Job job(options);
+    const auto lines = job.read_text(folder.file(name));
+    const Status status = test::status_of([&] { lines.write_text(output); });
+    BOOST_TEST((status.code == Code::invalid_argument), name << ": " << status.to_string());
+    BOOST_TEST(has(status, "'" + output + "' has files that the job reads"), status.message);
+    BOOST_TEST((test::files_of(output) == before));
+    lines.write_text(folder.file("copy"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_job_does_not_overwrite_a_result_of_its_own) {
+  const test::Folder folder;
+  JobOptions options = small_parts();
+  options.overwrite = true;
+  const Job job(options);
+  job.from(std::vector<int>{1}).write_csv(folder.file("out"));
+  const Status status =
+      test::status_of([&] { job.from(std::vector<int>{2}).write_csv(folder.file("./out")); });
+  BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
+  BOOST_TEST(has(status, "has written a result to '" + folder.file("./out") + "' already"),
+             status.message);
+  BOOST_TEST(test::files_of(folder.file("out")).at("part-00000-of-00001.csv") == "1\n");
 }
 
 BOOST_AUTO_TEST_CASE(an_output_that_is_a_file_is_refused_before_anything_is_computed) {

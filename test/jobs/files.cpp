@@ -146,6 +146,46 @@ BOOST_AUTO_TEST_CASE(what_a_killed_attempt_has_left_is_removed_or_passed_over) {
     BOOST_TEST((job.read_text(folder.file(input)).collect() == std::vector<std::string>{"a", "b"}));
 }
 
+BOOST_AUTO_TEST_CASE(a_text_of_two_lines_is_no_line) {
+  const test::Folder folder;
+  JobOptions options = small_parts();
+  const auto write = [&] {
+    Job(options)
+        .from(std::vector<std::string>{"one", "two\nlines", "three"})
+        .write_text(folder.file("out"));
+  };
+  BOOST_CHECK_EXCEPTION(write(), Error,
+                        test::says("write_text: expected texts of one line, got \"two\\nlines\""));
+  options.overwrite = true;
+  options.skip_bad_records = 1;
+  write();
+  BOOST_TEST(test::files_of(folder.file("out")).at("part-00000-of-00001.txt") == "one\nthree\n");
+}
+
+// As by copytruncate of logrotate, while the job's functions run.
+BOOST_AUTO_TEST_CASE(a_file_that_becomes_smaller_is_an_error) {
+  const test::Folder folder;
+  std::string lines;
+  for (int i = 0; i < 100; ++i) lines += "a line of 20 bytes.\n";
+  const auto check_refused = [&](const std::string& name, const auto& read) {
+    const std::string path = folder.file(name);
+    test::write_file(path, lines);
+    const auto records = read(path);
+    std::filesystem::resize_file(path, 400);
+    BOOST_CHECK_EXCEPTION(records.count(), Error,
+                          test::says("'" + path + "' has 400 bytes, but had 2000 when the job began"));
+  };
+  const Job job(small_parts());
+  check_refused("a.txt", [&](const std::string& path) { return job.read_text(path); });
+  check_refused("a.csv",
+                [&](const std::string& path) { return job.read_csv<std::tuple<std::string>>(path); });
+  check_refused("a.bin", [&](const std::string& path) {
+    return job.read_records<std::array<std::uint8_t, 20>>(path);
+  });
+  check_refused("a.txt.gz", [&](const std::string& path) { return job.read_text(path); });
+  check_refused("a.tfrecord", [&](const std::string& path) { return job.read_tfrecords(path); });
+}
+
 BOOST_AUTO_TEST_CASE(lines_come_with_the_path_of_their_file) {
   const test::Folder folder;
   test::write_file(folder.file("a.txt"), "one\n");

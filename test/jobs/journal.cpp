@@ -4,10 +4,12 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
+#include "actors/jobs/engine/job_history.h"
 #include "actors/runtime/file_storage.h"
 #include "dataflow/values/error.h"
 #include "test/actors/support/real_calls.h"
 #include "test/support/folder.h"
+#include "test/support/says.h"
 
 using namespace actorflow;
 using test::Folder, test::read_file, test::write_file;
@@ -151,11 +153,40 @@ BOOST_AUTO_TEST_CASE(runs_add_up) {
 BOOST_AUTO_TEST_CASE(only_what_is_of_a_job_is_removed) {
   const Folder folder;
   write_journal(folder.path(), 1);
+  write_file(folder.file("journal-00002.4711-3.tmp"), "a jour");
   write_file(folder.file(chunk_file_name(1, 0, 7, 0)), "chunks");
-  write_file(folder.file("mine"), "mine");
+  write_file(folder.file(chunk_file_name(100'000, 100'000, ~std::uint64_t{0}, 12) + ".4711-3.tmp"),
+             "ch");
+  const std::vector<std::string> others{"journal-2026.txt",
+                                        "journal-20261127",
+                                        "journal-00001.bak",
+                                        "my-journal-00001",
+                                        "stage-plan.txt",
+                                        "stage-00001-part-00000",
+                                        "mine"};
+  for (const auto& name : others) write_file(folder.file(name), name);
+  BOOST_TEST(read_history(posix_storage(), folder.path()).unreadable.empty());
   remove_history(posix_storage(), folder.path());
-  BOOST_TEST(posix_storage().list(folder.path()).size() == 1u);
-  BOOST_TEST(read_file(folder.file("mine")) == "mine");
+  BOOST_TEST(posix_storage().list(folder.path()).size() == others.size());
+  for (const auto& name : others) BOOST_TEST(read_file(folder.file(name)) == name);
+}
+
+BOOST_AUTO_TEST_CASE(a_journal_whose_beginning_is_damaged_is_no_missing_one) {
+  const Folder folder;
+  write_journal(folder.path(), 1);
+  const std::string path = folder.file("journal-00001");
+  std::string bytes = read_file(path);
+  bytes[9] ^= 1;
+  write_file(path, bytes);
+  JobEngineOptions options;
+  options.work_folder = folder.path();
+  options.resume = true;
+  BOOST_CHECK_EXCEPTION(open_history(posix_storage(), options), Error,
+                        test::says("'" + path + "' is named like a job's journal"));
+  BOOST_TEST(read_file(path) == bytes);
+  options.overwrite = true;
+  BOOST_TEST(!open_history(posix_storage(), options).job);
+  BOOST_TEST(posix_storage().list(folder.path()).empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -337,6 +337,59 @@ BOOST_AUTO_TEST_CASE(a_record_for_which_there_is_too_little_memory_is_refused) {
          "is larger than a part may hold: 12582912");
 }
 
+// A part of this job may hold 12 MiB, and so may the program of what the parts bring.
+BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_where_it_grows) {
+  JobOptions options;
+  options.threads = 1;
+  options.memory_bytes = 48 * mib;
+  const auto refused = [&](const auto& action, const std::string& text) {
+    const Job job(options);
+    const auto numbers = job.from(std::vector<std::int64_t>(20), 1).flat_map([](std::int64_t) {
+      return std::views::iota(std::int64_t{0}, std::int64_t{100'000});
+    });
+    const Status status = test::status_of([&] { action(numbers); });
+    BOOST_TEST((status.code == Code::resource_exhausted), status.to_string());
+    BOOST_TEST(status.message.find(text) != status.message.npos, status.message);
+  };
+  refused([](const auto& n) { n.top(100'000'000).count(); }, "a list of the largest records of ");
+  refused([](const auto& n) { n.sample(100'000'000, 1).count(); }, "a sample of ");
+  refused(
+      [](const auto& n) {
+        n.fold(
+            std::vector<std::int64_t>(), [](auto& all, std::int64_t i) { all.push_back(i); },
+            [](auto all, const auto&) { return all; });
+      },
+      "a state of ");
+  refused(
+      [](const auto& n) {
+        n.map([](std::int64_t i) { return std::pair{std::int64_t{0}, i}; }).group_by_key().count();
+      },
+      "a group of one key, with values of ");
+
+  const Job job(options);
+  const auto texts = job.from(std::vector<int>(20), 20).map([](int) { return std::string(mib, 'x'); });
+  const Status status = test::status_of([&] { texts.top(1).count(); });
+  BOOST_TEST((status.code == Code::resource_exhausted), status.to_string());
+  BOOST_TEST(status.message.find("top() brings what each part has to the program, 12582912 bytes") !=
+                 status.message.npos,
+             status.message);
+}
+
+// Where its slices lie is known in memory: 24 bytes for each partition.
+BOOST_AUTO_TEST_CASE(chunks_on_disk_take_memory_too) {
+  const test::Folder folder;
+  const auto store = std::make_shared<ChunkStore>(posix_storage(), ChunkStoreOptions{0, folder.path()});
+  PartitionBuffer buffer(1000, mib, store->allocator());
+  std::memset(buffer.append(7, 100), 1, 100);
+  std::shared_ptr<ScratchFile> file;
+  {
+    const auto chunk = store->keep(buffer.take(), file);
+    BOOST_TEST(!chunk->in_memory());
+    BOOST_TEST(store->memory_in_use() >= 24'000u);
+  }
+  BOOST_TEST(store->memory_in_use() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_quota_on_disk_ends_the_job_and_names_folder_and_bytes) {
   const test::Folder folder;
   JobOptions options;

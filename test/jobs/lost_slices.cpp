@@ -61,6 +61,23 @@ BOOST_AUTO_TEST_CASE(an_answer_that_brings_nothing_is_not_asked_for_again) {
   BOOST_TEST(agent.inbox.asked.size() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(slices_that_were_not_asked_for_cost_an_attempt) {
+  test::LoneAgent agent([](Part&) {});
+  agent.run(0, {1});
+  const auto request = agent.inbox.asked.take();
+  BOOST_REQUIRE(request);
+  Tensor bytes = Tensor::zeros(DType::uint8, {5});
+  SlicesAre others;
+  others.request = request->request;
+  others.pieces = {{7, 1, 5}};
+  others.parts_done = 1;
+  others.checksum = hash_bytes(detail::payload_bytes(bytes));
+  agent.answer(others, std::move(bytes));
+  const auto failed = agent.inbox.ran.take();
+  BOOST_REQUIRE(failed);
+  BOOST_TEST((failed->status.code == Code::unavailable), failed->status.to_string());
+}
+
 BOOST_AUTO_TEST_CASE(a_copy_is_lost_and_what_came_in_its_place_stays) {
   KeptRecords records(1, 1, 2);
   records.keep(0, no_chunks());

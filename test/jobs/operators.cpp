@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -203,6 +204,23 @@ BOOST_AUTO_TEST_CASE(a_sort_is_stable_in_both_directions_and_over_all_partitions
   BOOST_TEST((collection.sort_by(first, SortOrder::descending).collect() == expected));
 }
 
+// The first half of a key is the prefix by which most keys are sorted: here all have the same one. Where
+// a pivot is looked for, there are NaNs.
+BOOST_AUTO_TEST_CASE(nan_in_a_key_of_several_fields_comes_last) {
+  std::vector<std::pair<std::int64_t, double>> rows;
+  for (int i = 0; i < 100; ++i) rows.emplace_back(7, i % 5 == 0 || i == 74 ? std::nan("") : 100 - i);
+  for (const std::size_t partitions : {1, 3}) {
+    JobOptions options = small_parts();
+    options.partitions = partitions;
+    const auto sorted_rows = Job(options).from(rows, 4).sort_by(std::identity()).collect();
+    BOOST_TEST_REQUIRE(sorted_rows.size() == rows.size());
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      const double before = sorted_rows[i - 1].second, value = sorted_rows[i].second;
+      BOOST_TEST((before < value || std::isnan(value)), i << ": " << before << ", " << value);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(texts_with_long_common_beginnings_are_sorted) {
   JobOptions options = small_parts();
   options.partitions = 3;
@@ -331,6 +349,31 @@ BOOST_AUTO_TEST_CASE(folds_go_through_the_parts_in_their_order) {
   for (int n = 0; n < 100; ++n) expected += std::to_string(n);
   BOOST_TEST(texts.reduce(std::plus<>()).value() == expected);
   BOOST_TEST(texts.fold(std::string(), std::plus<>(), std::plus<>()) == expected);
+}
+
+// The job's own thread folds what its parts have made.
+BOOST_AUTO_TEST_CASE(functions_that_fold_count_wherever_they_run) {
+  Job job(small_parts());
+  const Counter added = job.counter("added"), merged = job.counter("merged"), seen = job.counter("seen");
+  const auto numbers = job.from(std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 3);
+  const auto sum = numbers.reduce([added](int a, int b) {
+    added.add();
+    return a + b;
+  });
+  BOOST_TEST(sum.value() == 55);
+  BOOST_TEST(job.counters()["added"] == 9);
+  numbers.fold(0, std::plus<>(), [merged](int a, int b) {
+    merged.add();
+    return a + b;
+  });
+  BOOST_TEST(job.counters()["merged"] == 2);
+  const auto best = numbers.top(2, [seen](int n) {
+    seen.add();
+    return n % 7;
+  });
+  BOOST_TEST((best.collect() == std::vector<int>{6, 5}));
+  BOOST_TEST(job.counters()["seen"] >= 10);
+  BOOST_CHECK_THROW(added.add(), Error);
 }
 
 BOOST_AUTO_TEST_CASE(a_fold_may_change_its_state_in_place) {

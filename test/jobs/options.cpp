@@ -54,6 +54,38 @@ BOOST_AUTO_TEST_CASE(a_work_folder_in_which_nothing_can_be_written_ends_the_job)
                                    "' is a file: give another one, or move the file away");
 }
 
+// By which tasks, and runs, find that they have been given others.
+BOOST_AUTO_TEST_CASE(values_are_described_by_all_their_bytes) {
+  using Texts = std::vector<std::string>;
+  BOOST_TEST(describe_values(Texts{"a", "bc"}).starts_with("2 values (hash "));
+  BOOST_TEST(describe_values(Texts{"a", "bc"}) == describe_values(Texts{"a", "bc"}));
+  BOOST_TEST(describe_values(Texts{"a", "bc"}) != describe_values(Texts{"ab", "c"}));
+  BOOST_TEST(describe_values(Texts()) != describe_values(Texts{""}));
+  std::vector<std::int64_t> numbers(500'000);  // 4 MB
+  const std::string before = describe_values(numbers);
+  for (const std::size_t changed : {0, 200'000, 499'999}) {
+    numbers[changed] = 1;
+    BOOST_TEST(describe_values(numbers) != before, changed);
+    numbers[changed] = 0;
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_job_that_goes_on_has_the_values_with_which_it_has_begun) {
+  const test::Folder folder;
+  JobOptions options = small_parts();
+  options.work_folder = folder.file("work");
+  options.resume = true;
+  const auto run = [&](const std::vector<int>& values) {
+    return test::status_of([&] { Job(options).from(values).count(); });
+  };
+  BOOST_TEST(run({1, 2}).ok());
+  const Status refused = run({1, 3});
+  BOOST_TEST((refused.code == Code::failed_precondition), refused.to_string());
+  BOOST_TEST(refused.message.find("where that had '2 values (hash ") != std::string::npos,
+             refused.message);
+  BOOST_TEST(run({1, 2}).ok());
+}
+
 BOOST_AUTO_TEST_CASE(a_counter_whose_name_is_no_text_is_refused) {
   Job job(small_parts());
   BOOST_TEST((test::status_of([&] { job.counter("caf\xe9"); }).code == Code::invalid_argument));

@@ -87,6 +87,18 @@ BOOST_AUTO_TEST_CASE(texts_are_quoted_where_they_must_be) {
   BOOST_TEST(row(Strings{"a,b", "c"}) == "\"a,b c\"");
 }
 
+BOOST_AUTO_TEST_CASE(chars_are_quoted_where_they_must_be) {
+  using Count = std::pair<char, int>;
+  BOOST_TEST(row(Count{',', 123}) == "\",\",123");
+  BOOST_TEST(row(Count{'"', 5}) == "\"\"\"\",5");
+  BOOST_TEST(row(Count{',', 1}, ';') == ",;1");
+  for (int c = ' '; c < 256; ++c) {
+    const Count count{static_cast<char>(c), c};
+    for (const char delimiter : {',', '\t', ';'})
+      BOOST_TEST((parsed<Count>(row(count, delimiter), delimiter) == count), c);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(rows_are_appended) {
   std::string lines = "first\n";
   append_csv(std::pair(1, std::string_view("x")), lines);

@@ -4,6 +4,7 @@
 
 #include "dataflow/values/error.h"
 #include "schema/records/key.h"
+#include "schema/records/key_order.h"
 #include "test/schema/support/random_records.h"
 
 using namespace actorflow;
@@ -20,6 +21,10 @@ struct Backwards {
   int a;
   friend bool operator<(const Backwards& x, const Backwards& y) { return x.a > y.a; }
   bool operator==(const Backwards&) const = default;
+};
+struct Reading {  // nor has this one
+  std::string sensor;
+  double value;
 };
 struct Six {
   std::array<std::uint8_t, 6> bytes;
@@ -43,6 +48,17 @@ static_assert(order_prefix_is_whole<Flags> && !order_prefix_is_whole<std::array<
 static_assert(!order_prefix_is_whole<std::string> && !order_prefix_is_whole<Plain> &&
               !order_prefix_is_whole<Backwards>);
 
+template <class K>
+void expect_ascending(const std::vector<K>& keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    for (std::size_t j = 0; j < keys.size(); ++j) {
+      const int order = order_of_keys(keys[i], keys[j]);
+      BOOST_TEST((order < 0) == (i < j), record_layout<K>() << ' ' << i << ' ' << j);
+      BOOST_TEST((order > 0) == (i > j), record_layout<K>() << ' ' << i << ' ' << j);
+      if (i < j) BOOST_TEST(order_prefix(keys[i]) <= order_prefix(keys[j]), record_layout<K>());
+    }
+}
+
 std::vector<std::byte> bytes_of(const auto& key) {
   std::vector<std::byte> scratch;
   const auto bytes = key_bytes(key, scratch);
@@ -62,10 +78,24 @@ BOOST_AUTO_TEST_CASE(a_prefix_never_contradicts_the_order) {
       if (b < a) BOOST_TEST(order_prefix(b) <= order_prefix(a), record_layout<K>());
       const bool equal = !(a < b) && !(b < a);
       if (equal) BOOST_TEST(order_prefix(a) == order_prefix(b), record_layout<K>());
+      BOOST_TEST((order_of_keys(a, b) < 0) == (a < b), record_layout<K>());
+      BOOST_TEST((order_of_keys(a, b) > 0) == (b < a), record_layout<K>());
       if (order_prefix_is_whole<K>) BOOST_TEST(equal == (order_prefix(a) == order_prefix(b)));
     }
   };
   test::for_each_type<ORDERED_KINDS>(check);
+}
+
+BOOST_AUTO_TEST_CASE(keys_are_ordered_wherever_they_have_a_nan) {
+  const double nan = std::nan("");
+  expect_ascending<double>({-1, 0, std::numeric_limits<double>::infinity(), nan});
+  expect_ascending<std::pair<std::int64_t, double>>({{1, -2}, {1, 0.5}, {1, nan}, {2, -1}});
+  expect_ascending<std::tuple<std::string, float, int>>(
+      {{"a", 1.0F, 2}, {"a", std::nanf(""), 1}, {"a", std::nanf(""), 2}, {"b", 0.0F, 0}});
+  expect_ascending<std::array<double, 2>>({{0, 1}, {0, nan}, {nan, -1}, {nan, nan}});
+  expect_ascending<std::vector<double>>({{}, {1}, {1, nan}, {1, nan, 0}, {nan}});
+  expect_ascending<std::optional<double>>({std::nullopt, 1, nan});
+  expect_ascending<Reading>({{"a", 1}, {"a", nan}, {"b", 0}});
 }
 
 BOOST_AUTO_TEST_CASE(a_prefix_tells_most_keys_apart) {

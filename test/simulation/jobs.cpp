@@ -21,6 +21,24 @@ SIMULATION_TEST(a_disk_that_fails_or_is_full_changes_no_byte, seeds(1, 100)) {
   count_words_through({FaultKind::disk_errors, FaultKind::disk_full, FaultKind::kill});
 }
 
+SIMULATION_TEST(a_disk_that_is_full_for_two_seconds_ends_no_job, seeds(1, 20)) {
+  const auto expected = test::undisturbed_words();
+  SimOptions options = test::options_of_a_short_job();
+  options.restart_failed = std::chrono::nanoseconds(0);
+  SimCluster sim({{"local", 1}}, options);
+  sim.start([&sim](SimTask& task) {
+       test::write_input(task.storage());
+       SimFiles& files = sim.storage().files();
+       files.set_capacity(0);
+       sim.world().at(sim.world().now() + std::chrono::seconds(2),
+                      [&files] { files.set_capacity(~std::uint64_t{0}); });
+       Job job(test::options_of_test(), task.server().runtime());
+       test::sorted_counts(job);
+     })
+      .finish();
+  BOOST_TEST((test::output_of(sim) == expected));
+}
+
 SIMULATION_TEST(tasks_that_nothing_disturbs_write_the_files_of_one, seeds(1, 50)) {
   count_words_through({}, 3);
 }

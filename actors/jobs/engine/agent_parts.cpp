@@ -140,7 +140,8 @@ void JobAgent::on(const AttemptRan& ran) {
 void JobAgent::say_ran(const AttemptRan& ran) {
   const auto kept = ran.lost ? order_.kept->find(ran.lost->stage) : nullptr;
   if (!kept)
-    return order_.mail->to_coordinator(PartRan{ran.id, ran.status, ran.bad_record, ran.bad_place});
+    return order_.mail->to_coordinator(
+        PartRan{ran.id, ran.status, ran.bad_record, ran.bad_place, ran.of_disk});
   const bool was_lost_before = ran.lost->chunks && !kept->lose(ran.lost->part, ran.lost->chunks);
   if (!ran.lost->is_own && ran.status.code == Code::data_loss)
     return order_.mail->to_coordinator(PartRan{ran.id, {Code::disk_error, ran.status.message}, {}});
@@ -155,8 +156,9 @@ void JobAgent::on(AttemptMade& made) {
   const auto kept = stage == stages_.end() ? nullptr : stage->second.kept.lock();
   if (made.status.ok() && kept) kept->keep(made.id.part, std::move(made.product.chunks));
   say_progress();
-  order_.mail->to_coordinator(
-      PartMade{made.id, std::move(made.status), std::move(made.product.outcome), made.product.work});
+  order_.mail->to_coordinator(PartMade{made.id, std::move(made.status), std::move(made.product.outcome),
+                                       made.product.work, made.of_disk,
+                                       std::move(made.product.heaviest)});
   drop(made.id);
 }
 

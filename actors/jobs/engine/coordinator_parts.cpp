@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/jobs/engine/disk_pause.h"
 #include "actors/jobs/engine/job_coordinator.h"
 #include "actors/probes/point.h"
 
@@ -33,16 +34,21 @@ bool JobCoordinator::has_room(const Task& task, const Stage& stage) const {
   return task.running < task.slots + ahead;
 }
 
+// Whether there is such a task on which a part has not failed.
+template <class IsOne>
+bool JobCoordinator::has_untried(const std::set<int>& failed_on, const IsOne& is_one) const {
+  return std::ranges::any_of(tasks_, [&](const Task& task) {
+    return is_one(task) && !failed_on.contains(static_cast<int>(&task - tasks_.data()));
+  });
+}
+
 bool JobCoordinator::can_run(StageNumber number, const Stage& stage, std::size_t part, int task) const {
   const auto bad = stage.failed_on.find(part);
   const bool is_owned = !stage.spec->owners.empty();
   if (is_owned && stage.spec->owners[part] != task) return false;
   const bool failed_here = !is_owned && bad != stage.failed_on.end() && bad->second.contains(task);
-  const auto is_fresh = [&](const Task& other) {
-    const auto position = static_cast<int>(&other - tasks_.data());
-    return other.ready >= number && !bad->second.contains(position);
-  };
-  if (failed_here && std::ranges::any_of(tasks_, is_fresh)) return false;
+  if (failed_here && has_untried(bad->second, [&](const Task& other) { return other.ready >= number; }))
+    return false;
   if (!stage.spec->inputs || stage.reads.empty() || stage.on_disk.contains(part)) return true;
   return std::ranges::all_of(stage.spec->inputs(part), [&](const SliceSet& set) {
     const auto& tracker = stages_.at(set.stage).tracker;
@@ -134,7 +140,8 @@ void JobCoordinator::on(int from, PartMade& made) {
   if (found == stages_.end() || found->second.tracker.parts() <= made.id.part) return;
   Stage& stage = found->second;
   const auto part = static_cast<std::size_t>(made.id.part);
-  if (!made.status.ok()) return on_failed(from, stage, {made.id, std::move(made.status), {}});
+  if (!made.status.ok())
+    return on_failed(from, stage, {made.id, std::move(made.status), {}, {}, made.of_disk});
   if (!stage.tracker.accept(made.id.in_stage(), from, now())) return;
   undelivered_.erase(from);
   leave(from);
@@ -148,6 +155,8 @@ void JobCoordinator::on(int from, PartMade& made) {
                              "made something else. Functions of a job must depend on their arguments "
                              "only",
                              stage.spec->name, part, stage.spec->parts)});
+  if (!checksum)
+    for (const auto& [partition, bytes] : made.heaviest) stage.heavy_partitions[partition] += bytes;
   checksum = made.outcome.checksum;
   stage.work[part] = made.work;
   if (made.id.stage == current_ && !has_room_for_result(stage, made.outcome)) return;
@@ -236,22 +245,43 @@ void JobCoordinator::on_failed(int from, Stage& stage, const PartRan& ran) {
   stage.failed_on[part].insert(from);
   Status why = ran.status;
   if (ran.bad_record) why.message += skipped_before(why.code);
-  if (tries_again(stage, ran.id, from, why, may_pass(why.code))) assign();
+  if (tries_again(stage, ran.id, from, why, chance_of(stage, ran))) assign();
 }
 
-// Counts a failure of the part, which `may` be tried again. False if the job has failed with it.
+// What a disk forbids it will forbid again, but that of another task may allow it. All else that a disk
+// refuses is better asked for later.
+JobCoordinator::Chance JobCoordinator::chance_of(const Stage& stage, const PartRan& ran) const {
+  if (!ran.of_disk) return may_pass(ran.status.code) ? Chance::now : Chance::none;
+  if (ran.status.code != Code::permission_denied)
+    return may_pass(ran.status.code) ? Chance::later : Chance::none;
+  if (!stage.spec->owners.empty()) return Chance::none;
+  const auto& failed_on = stage.failed_on.at(static_cast<std::size_t>(ran.id.part));
+  const auto is_ready = [&](const Task& task) { return task.ready >= ran.id.stage; };
+  const auto may_come = [&](const Task& task) { return !task.has_left || is_ready(task); };
+  return has_untried(failed_on, is_ready)   ? Chance::now
+         : has_untried(failed_on, may_come) ? Chance::later
+                                            : Chance::none;
+}
+
+// Counts a failure of the part. False if the job has failed with it.
 bool JobCoordinator::tries_again(Stage& stage, const AttemptId& id, int from, const Status& status,
-                                 bool may) {
+                                 Chance chance) {
   const unsigned failures = stage.tracker.fail(id.in_stage(), from);
   const std::string where =
       order_.mail->tasks() > 1 ? fmt::format(" at {}", order_.mail->name_of(from)) : "";
   Status why{status.code, fmt::format("{}: part {} of {}{}: {}", stage.spec->name, id.part,
                                       stage.spec->parts, where, status.message)};
-  if (!may || failures >= order_.max_attempts) {
+  if (chance == Chance::none || failures >= order_.max_attempts) {
     fail(std::move(why));
     return false;
   }
-  spdlog::warn("{}; it runs again", why.message);
+  if (chance == Chance::now) {
+    spdlog::warn("{}; it runs again", why.message);
+    return true;
+  }
+  const auto pause = disk_pause(failures);
+  stage.tracker.pause(static_cast<std::size_t>(id.part), now() + static_cast<double>(pause.count()));
+  spdlog::warn("{}; it runs again in {} s", why.message, pause.count());
   return true;
 }
 

@@ -56,7 +56,7 @@ void JobCoordinator::on(int from, const PartNotRun& part) {
   if (part.missing || part.status.code == Code::aborted) {
     stage.tracker.give_back(part.id.in_stage(), from);
     if (!waits(stage, part, from)) return;
-  } else if (!tries_again(stage, part.id, from, part.status, true)) {
+  } else if (!tries_again(stage, part.id, from, part.status, Chance::now)) {
     return;
   }
   mend_wanted();

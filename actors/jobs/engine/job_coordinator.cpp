@@ -9,7 +9,15 @@
 namespace actorflow {
 namespace {
 
-constexpr double slow_seconds = 2, late_seconds = 1.5;
+constexpr double late_seconds = 1.5;
+
+// What each part reads from files, if that is known.
+std::vector<std::uint64_t> bytes_of_parts(const StageSpec& spec) {
+  std::vector<std::uint64_t> bytes;
+  for (std::size_t part = 0; spec.part_bytes && part < spec.parts; ++part)
+    bytes.push_back(spec.part_bytes(part));
+  return bytes;
+}
 
 // The task that has the input of each part, if it is one task.
 std::vector<int> homes_of(const StageSpec& spec, const auto& stages) {
@@ -64,7 +72,7 @@ JobCoordinator::Stage* JobCoordinator::running_stage() {
 JobCoordinator::Stage::Stage(const CoordinateStage& order, std::span<const int> homes, double now)
     : spec(order.spec),
       in_plan(order.in_plan),
-      tracker(homes, order.spec->keeps, !order.spec->owners.empty()),
+      tracker(homes, order.spec->keeps, !order.spec->owners.empty(), bytes_of_parts(*order.spec)),
       began(now),
       outcomes(order.spec->parts),
       work(order.spec->parts),
@@ -260,6 +268,13 @@ void JobCoordinator::free_parts_of_late_tasks(Stage& stage) {
   if (freed > 0) assign();
 }
 
+// Parts that were left alone for a while after a disk has refused them.
+void JobCoordinator::end_pauses() {
+  bool any = false;
+  for (auto& [number, stage] : stages_) any |= stage.tracker.resume(now());
+  if (any) assign();
+}
+
 void JobCoordinator::on_tick() {
   if (*order_.stopped && current_ != 0) fail({Code::cancelled, "the job was stopped"});
   if (current_ != 0) {
@@ -268,6 +283,7 @@ void JobCoordinator::on_tick() {
     free_parts_of_late_tasks(stages_.at(current_));
     look_after_owners(current_, stages_.at(current_));
   }
+  end_pauses();
   end_when_all_have_their_own();
   reply_if_all_have_left();
   self_->delayed_send(self_, job_tick_interval, Tick{});
@@ -294,40 +310,6 @@ void JobCoordinator::end_stage(Status status) {
     if (tasks_[task].ready == number && (!done.status.ok() || !lacks_own(stage, static_cast<int>(task))))
       order_.mail->to_agent(static_cast<int>(task), done);
   if (tasks_.size() > 1 || tasks_[0].ready != number) stage.done = std::move(done);
-}
-
-void JobCoordinator::report(bool is_last) {
-  if (!order_.reporter) return;
-  const Stage& stage = stages_.at(current_);
-  StageReport report;
-  report.stage = stage.in_plan;
-  report.name = stage.spec->name;
-  report.parts = stage.tracker.parts();
-  report.done = stage.tracker.made() + stage.tracker.lost();  // what is lost still counts, or runs again
-  report.running = stage.tracker.runs().size();
-  report.failed = stage.failed;
-  report.backups = stage.backups;
-  report.resumed = stage.resumed;
-  report.not_whole = not_whole_;
-  report.tasks = 0;
-  for (const auto& part : stage.work) report += part;
-  for (const auto& task : tasks_) {
-    report.tasks += task.incarnation != 0;
-    if (!task.progress) continue;
-    if (task.progress->stage == current_) report += task.progress->work;
-    report.bytes_in_memory += task.progress->bytes_in_memory;
-  }
-  for (const auto& [agent, spent] : spent_) {
-    if (spent.stage == current_) report.busy_seconds += spent.busy_seconds;
-    report.bytes_spilled += spent.bytes_spilled;
-  }
-  report.input_bytes = stage.spec->input_bytes;
-  report.seconds = now() - stage.began;
-  if (const auto oldest = stage.tracker.oldest_run(); oldest && now() - oldest->began > slow_seconds)
-    report.slowest = fmt::format("part {} at {} since {:.0f} s", oldest->attempt.part,
-                                 order_.mail->name_of(oldest->task), now() - oldest->began);
-  report.is_last = is_last;
-  order_.reporter->report(report);
 }
 
 caf::behavior job_coordinator_actor(JobCoordinatorActor* self, CoordinatorOrder order) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "actors/jobs/engine/bounded_wait.h"
+#include "actors/jobs/engine/disk_pause.h"
 #include "actors/jobs/engine/job_agent.h"
 #include "actors/jobs/engine/job_journal.h"
 #include "actors/jobs/engine/job_report.h"
@@ -49,7 +50,7 @@ struct CoordinatorOrder {
   Clock& clock;
   JobReporter* reporter = nullptr;
   std::uint64_t skip_bad_records = 0;
-  unsigned max_attempts = 4;
+  unsigned max_attempts = most_attempts;
   // How long an attempt that cannot run is tried again, and how long the owner of a part is waited for.
   // Both waits begin anew, a number of times, when a task that they concern comes or is lost.
   std::chrono::milliseconds patience{60'000};
@@ -98,6 +99,8 @@ class JobCoordinator {
     std::set<std::pair<std::size_t, unsigned>> takes_over;  // attempts that do so
     std::size_t failed = 0, backups = 0, resumed = 0;
     std::uint64_t result_bytes = 0;  // of parts that are made
+    // By partition the bytes that its parts have handed over, where they have said so.
+    std::map<std::uint64_t, std::uint64_t> heavy_partitions;
     std::optional<StageDone> done;   // kept for tasks that come later
   };
   struct Task {
@@ -165,9 +168,12 @@ class JobCoordinator {
 
   void check_fingerprint(int task);
   void assign();
+  void end_pauses();
   bool assign_one(int task);
   bool assign_backup(int task);
   bool has_room(const Task& task, const Stage& stage) const;
+  template <class IsOne>
+  bool has_untried(const std::set<int>& failed_on, const IsOne& is_one) const;
   bool can_run(StageNumber number, const Stage& stage, std::size_t part, int task) const;
   void run(StageNumber number, Stage& stage, const PartAttempt& attempt, int task);
   void leave(int task);
@@ -175,7 +181,9 @@ class JobCoordinator {
   void drop(StageNumber number, Stage& stage, const StageTracker::Run& run);
   void free_parts_of_late_tasks(Stage& stage);
   void on_failed(int from, Stage& stage, const PartRan& ran);
-  bool tries_again(Stage& stage, const AttemptId& id, int from, const Status& status, bool may);
+  enum class Chance { none, now, later };  // that another attempt goes better
+  Chance chance_of(const Stage& stage, const PartRan& ran) const;
+  bool tries_again(Stage& stage, const AttemptId& id, int from, const Status& status, Chance chance);
   bool skips(Stage& stage, const PartRan& ran);
   std::string skipped_before(Code why) const;
   bool lose_part(const MissingPart& missing, const Status& why);
@@ -191,6 +199,7 @@ class JobCoordinator {
   bool has_room_for_result(Stage& stage, const PartOutcome& outcome);
   void fail(Status why);
   void end_stage(Status status);
+  std::string input_of(const Stage& stage, std::size_t part) const;
   void report(bool is_last);
   double now() const;
   Stage* running_stage();

@@ -10,6 +10,7 @@
 
 #include "actors/core/ask.h"
 #include "actors/core/await_end.h"
+#include "actors/jobs/engine/disk_pause.h"
 #include "actors/jobs/engine/job_agent.h"
 #include "actors/jobs/engine/job_coordinator.h"
 #include "actors/jobs/engine/job_failure.h"
@@ -174,6 +175,21 @@ void JobEngine::begin_output(const std::string& folder) {
     caf::anon_send(mail_->journal, WriteOutput{{folder}, std::move(reply)});
   });
   if (!answer) throw Error(Code::cancelled, "the task has ended");
+}
+
+void JobEngine::insist_on_disk(const std::function<void()>& action) {
+  for (unsigned failures = 1;; ++failures) {
+    std::string refused;
+    try {
+      return action();
+    } catch (const StorageError& error) {
+      if (failures == most_attempts || error.code() == Code::permission_denied || *stopped_) throw;
+      refused = error.what();
+    }
+    const auto pause = disk_pause(failures);
+    spdlog::warn("{}; it is tried again in {} s", refused, pause.count());
+    runtime_->sleep(pause);
+  }
 }
 
 std::optional<std::vector<std::byte>> JobEngine::join() {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -76,7 +77,7 @@ class JobEngine {
  public:
   // `task`: null for a job that this process runs alone. Throws invalid_argument for less memory than
   // the parts that run at once need; already_exists and failed_precondition for a journal that is not to
-  // be there, or is of another job.
+  // be there, or is of another job; data_loss for a damaged one.
   JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& options,
             std::shared_ptr<const TaskContext> task = nullptr);
   // Ends the job as cancelled unless end() was called.
@@ -112,6 +113,9 @@ class JobEngine {
   std::optional<std::set<std::string>> earlier_files(const std::string& folder) const;
   // The job writes into the folder, so the next run of it may. REQUIRES: coordinates().
   void begin_output(const std::string& folder);
+
+  // For the job's thread: calls `action`, and again after pauses where a disk refuses.
+  void insist_on_disk(const std::function<void()>& action);
 
   // Throws the first error that running a part again could not mend; then no part runs any more. Throws
   // JobBeginsAnew, and unavailable if the coordinator is gone.

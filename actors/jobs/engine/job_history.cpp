@@ -17,10 +17,28 @@ std::vector<std::string> terms_of(const JobEngineOptions& options) {
   return terms;
 }
 
+namespace {
+
+// What a job has done would be lost with a damaged journal, and so would a file that is somebody else's.
+void pass_over_unreadable(const JobHistory& history, bool overwrites) {
+  if (history.unreadable.empty()) return;
+  const std::string what = fmt::format("'{}' is named like a job's journal, but does not begin as one",
+                                       history.unreadable.front());
+  if (!overwrites)
+    throw Error(Code::data_loss,
+                what +
+                    ": if it is a damaged journal, give --overwrite to do without it, which removes "
+                    "it; else give another --work_folder");
+  spdlog::warn("{}: the job does without it", what);
+}
+
+}  // namespace
+
 JobHistory open_history(Storage& storage, const JobEngineOptions& options) {
   const std::string& folder = options.work_folder;
   expect_folder(storage, "the work folder", "a folder", folder);
   JobHistory history = read_history(storage, folder);
+  pass_over_unreadable(history, options.overwrite);
   if (history.job && options.resume) {
     const auto [then, now] = first_difference(history.job->terms, terms_of(options));
     if (then != now)

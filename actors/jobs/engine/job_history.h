@@ -14,7 +14,8 @@ namespace actorflow {
 std::vector<std::string> terms_of(const JobEngineOptions& options);
 
 // Reads the history in the job's work folder; removes it first if the job begins at its beginning.
-// Throws already_exists if there must be none, failed_precondition if it is of another job.
+// Throws already_exists if there must be none, failed_precondition if it is of another job, data_loss
+// for a journal that does not begin as one, unless JobEngineOptions::overwrite.
 JobHistory open_history(Storage& storage, const JobEngineOptions& options);
 
 }  // namespace actorflow

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <regex>
 #include <utility>
 
 #include "actors/probes/point.h"
@@ -15,6 +16,10 @@ namespace {
 
 constexpr const char* journal_name = "journal-";
 constexpr const char* chunks_name = "stage-";
+// Whole names, those of files in the making included: the folder may have files of others with such
+// beginnings.
+const std::regex journal_names(R"(journal-\d{5}(\..+-\d+\.tmp)?)"),
+    chunks_names(R"(stage-\d{5,}-part-\d{5,}\.[0-9a-f]{16}-\d+(\..+-\d+\.tmp)?)");
 
 Point torn("the end of a job's journal is torn"),
     another_file("a job's journal goes on in another file");
@@ -78,15 +83,17 @@ void take_record(JobHistory& history, Kind kind, std::span<const std::byte> reco
   history.stages[part.stage].parts.insert_or_assign(part.part, std::move(part));
 }
 
-void take_file(JobHistory& history, std::span<const std::byte> bytes) {
+// False if the file does not begin as a journal does.
+bool take_file(JobHistory& history, std::span<const std::byte> bytes) {
   std::span<const std::byte> record;
   std::optional<std::uint64_t> run;
   while (const auto head = take_frame(bytes, record)) {
-    if (!run && head->kind != Kind::job) return;
+    if (!run && head->kind != Kind::job) return false;
     if (!run) run = head->run;
     if (head->run == *run) take_record(history, head->kind, record);
   }
   if (!bytes.empty()) torn.hit();
+  return run.has_value();
 }
 
 std::uint32_t number_of(const std::string& name) {
@@ -94,9 +101,9 @@ std::uint32_t number_of(const std::string& name) {
 }
 
 // Sorted.
-std::vector<std::string> names_in(Storage& storage, const std::string& folder, const char* beginning) {
+std::vector<std::string> names_in(Storage& storage, const std::string& folder, const std::regex& form) {
   auto names = storage.list(folder);
-  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(beginning); });
+  std::erase_if(names, [&](const std::string& name) { return !std::regex_match(name, form); });
   std::ranges::sort(names);
   return names;
 }
@@ -111,18 +118,20 @@ std::size_t JobHistory::parts() const {
 
 JobHistory read_history(Storage& storage, const std::string& folder) {
   JobHistory history;
-  auto names = names_in(storage, folder, journal_name);
+  auto names = names_in(storage, folder, journal_names);
   std::ranges::stable_sort(names, {}, number_of);
   for (const auto& name : names) {
     history.last_file = std::max(history.last_file, number_of(name));
-    if (!name.ends_with(".tmp")) take_file(history, storage.read(folder + "/" + name));
+    if (name.ends_with(".tmp")) continue;
+    std::string path = folder + "/" + name;
+    if (!take_file(history, storage.read(path))) history.unreadable.push_back(std::move(path));
   }
   return history;
 }
 
 void remove_history(Storage& storage, const std::string& folder) {
-  for (const char* beginning : {journal_name, chunks_name}) {
-    const auto names = names_in(storage, folder, beginning);
+  for (const std::regex* form : {&journal_names, &chunks_names}) {
+    const auto names = names_in(storage, folder, *form);
     for (const auto& name : names) storage.remove(folder + "/" + name);
     if (!names.empty()) storage.sync(folder);
   }

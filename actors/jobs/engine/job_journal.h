@@ -1,8 +1,8 @@
 // The journal of a job: which parts have been accepted, and what came of them, so that the job can go on
 // after the loss of all its processes.
 //
-// It is some files in the job's work folder, `journal-00001` and so on, beside the chunks that parts
-// have handed over (chunk_file.h). Each run of the job begins a file; so does a run whose disk has
+// It is some files in the job's work folder, `journal-00001` to `journal-99999`, beside the chunks that
+// parts have handed over (chunk_file.h). Each run of the job begins a file; so does a run whose disk has
 // refused to write, since nobody knows then how the last one ends.
 //
 //   file  := frame*          the first one is a JournaledJob
@@ -59,13 +59,15 @@ struct JobHistory {
   std::map<StageNumber, Stage> stages;
   std::set<std::string> outputs, files;  // folders, and the files that accepted parts have there
   std::uint32_t last_file = 0;           // its number
+  // Files that are named like the journal, but do not begin as one: damaged, or somebody else's.
+  std::vector<std::string> unreadable;
 
   std::size_t parts() const;
 };
 
 // Reads the journal in the folder. Throws the errors of the disk.
 JobHistory read_history(Storage& storage, const std::string& folder);
-// Removes the journal, then the chunks. What is not of a job stays.
+// Removes the journal, then the chunks: files whose whole names are those of such files. All else stays.
 void remove_history(Storage& storage, const std::string& folder);
 // The file for what an attempt of a part hands over.
 std::string chunk_file_name(StageNumber stage, std::uint64_t part, std::uint64_t run,

@@ -24,7 +24,7 @@ struct StageReport : WorkDone<std::uint64_t> {
   std::size_t bytes_in_memory = 0;
   double seconds = 0, busy_seconds = 0;  // since it began; of all threads that have run parts
   // The part that has run longest, if it does so for more than 2 s: "part 3 at /job:worker/task:1 since
-  // 12 s".
+  // 12 s, which reads 410.0 MB, 40 % of the stage's input", as far as that is known.
   std::string slowest;
   bool is_last = false;  // the stage has ended
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "actors/jobs/slices/chunk_file.h"
@@ -14,6 +15,18 @@ namespace actorflow {
 namespace {
 
 thread_local Part* running = nullptr;
+
+// So many partitions are named, each with its bytes: one that is heavy is so for most parts.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> heaviest_of(
+    std::span<const std::uint64_t> bytes_of_partitions) {
+  constexpr std::size_t most_named = 8;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> heaviest;
+  for (std::size_t p = 0; p < bytes_of_partitions.size(); ++p)
+    if (bytes_of_partitions[p] > 0) heaviest.emplace_back(p, bytes_of_partitions[p]);
+  std::ranges::stable_sort(heaviest, std::greater(), [](const auto& each) { return each.second; });
+  heaviest.resize(std::min(heaviest.size(), most_named));
+  return heaviest;
+}
 
 }  // namespace
 
@@ -71,12 +84,12 @@ WorkDone<std::uint64_t> Part::take_back_work() {
   return std::exchange(work_, {});
 }
 
-void Part::expect_room_for(std::size_t record_bytes) const {
-  if (record_bytes > most_record_bytes())
+void Part::expect_room_for(std::size_t bytes, const char* what) const {
+  if (bytes > most_record_bytes())
     throw Error(Code::resource_exhausted,
-                fmt::format("a record of {} bytes is larger than a part may hold: {} bytes. Give more "
+                fmt::format("{} of {} bytes is larger than a part may hold: {} bytes. Give more "
                             "--memory, or fewer --tasks, which share it",
-                            record_bytes, most_record_bytes()));
+                            what, bytes, most_record_bytes()));
 }
 
 void Part::expect_wanted() const {
@@ -131,13 +144,17 @@ std::uint64_t Part::checksum() const {
 
 PartProduct Part::take_product() {
   outcome_.kept_records = outcome_.kept_bytes = 0;
-  for (const auto& chunk : chunks_)
+  std::vector<std::uint64_t> bytes;  // by partition
+  for (const auto& chunk : chunks_) {
+    bytes.resize(std::max(bytes.size(), chunk->partitions()));
     for (std::size_t p = 0; p < chunk->partitions(); ++p) {
       outcome_.kept_records += chunk->records(p);
       outcome_.kept_bytes += chunk->slice_bytes(p);
+      bytes[p] += chunk->slice_bytes(p);
     }
+  }
   outcome_.checksum = checksum();
-  return {std::move(chunks_), std::move(outcome_), take_back_work()};
+  return {std::move(chunks_), std::move(outcome_), take_back_work(), heaviest_of(bytes)};
 }
 
 NewFile& Part::create(const std::string& path) {

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "actors/jobs/engine/operator_failure.h"
@@ -29,6 +30,7 @@ struct PartProduct {
   StoredChunks chunks;
   PartOutcome outcome;
   WorkDone<std::uint64_t> work;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> heaviest = {};  // as PartMade has them
 };
 
 // For the thread that runs the attempt.
@@ -57,8 +59,8 @@ class Part {
   std::size_t chunk_bytes() const { return tools_.chunk_bytes; }
   // The largest record: there may be a copy or two of it.
   std::size_t most_record_bytes() const { return memory_bytes() / 2; }
-  // Throws resource_exhausted for a record that is larger than most_record_bytes().
-  void expect_room_for(std::size_t record_bytes) const;
+  // Throws resource_exhausted for a record, or what it is, that is larger than most_record_bytes().
+  void expect_room_for(std::size_t bytes, const char* what = "a record") const;
   Storage& storage() { return tools_.storage; }
   // For chunks that are handed over.
   Allocator& allocator() { return tools_.chunks->allocator(); }

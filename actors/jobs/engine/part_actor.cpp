@@ -43,6 +43,9 @@ void PartRunner::run() {
   } catch (const LostRecords& lost) {
     ran.status = lost.status();
     ran.lost = lost.slices;
+  } catch (const StorageError& refused) {
+    ran.status = refused.status();
+    ran.of_disk = true;
   }
   assignment_.progress->busy_ns += std::chrono::nanoseconds(assignment_.clock->now() - began).count();
   if (!ran.status.ok()) return give_up(std::move(ran));
@@ -62,9 +65,15 @@ void PartRunner::give_up(Failed why) {
 }
 
 void PartRunner::commit() {
-  part_->commit();
   AttemptMade made;
   made.id = assignment_.id;
+  try {
+    part_->commit();
+  } catch (const StorageError& refused) {
+    made.status = refused.status();
+    made.of_disk = true;
+    return give_up(std::move(made));
+  }
   made.product = part_->take_product();
   caf::anon_send(agent_, std::move(made));
   self_->quit();

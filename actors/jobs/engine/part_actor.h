@@ -42,6 +42,7 @@ struct AttemptRan {
   std::optional<std::uint64_t> bad_record;  // of its source, if a user's function has thrown for one
   std::optional<LostSlices> lost;           // that it could not read
   std::string bad_place = {};               // of the bad record, in its file
+  bool of_disk = false;                     // the status is a disk's
 };
 // agent -> part: this attempt counts.
 struct CommitAttempt {};
@@ -50,6 +51,7 @@ struct AttemptMade {
   AttemptId id;
   Status status;
   PartProduct product;
+  bool of_disk = false;
 };
 
 class PartRunner {

@@ -88,6 +88,7 @@ struct PartRan {
   Status status;
   std::optional<std::uint64_t> bad_record;  // of its source, if a user's function has thrown for one
   std::string bad_place = {};               // its file and byte; empty: it comes from no file
+  bool of_disk = false;                     // the status is what a disk has answered
 };
 // agent -> coordinator: the function was not called: there is no input for it, or no such stage here.
 struct PartNotRun {
@@ -105,6 +106,9 @@ struct PartMade {
   Status status;
   PartOutcome outcome;
   WorkDone<std::uint64_t> work;
+  bool of_disk = false;  // as of PartRan
+  // The partitions for which it has handed over most, and these bytes.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> heaviest = {};
 };
 // agent -> coordinator, now and then while it runs parts: the work on the stage so far, and on the job.
 // The numbers count from the agent's beginning, so a repeated message does no harm.

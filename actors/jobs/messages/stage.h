@@ -49,6 +49,8 @@ struct StageSpec {
   std::vector<std::string> history;
   // The records of earlier stages that a part reads; none: the stage reads no earlier one.
   std::function<std::vector<SliceSet>(std::size_t part)> inputs;
+  // The bytes that a part reads from files; none: unknown.
+  std::function<std::uint64_t(std::size_t part)> part_bytes = {};
   // For each part its owner, the only task that runs it and keeps its records; none: any task may run
   // any part.
   std::vector<int> owners = {};

@@ -28,7 +28,7 @@ struct ParquetFormat {
     // Pages of all columns are there at once, however many parts run here.
     const std::size_t memory =
         std::max(from.part.memory_bytes(), least_column_bytes * table->fields.size());
-    ParquetSplit split(from.part.storage(), from.path, from.split, *table, memory, sample);
+    ParquetSplit split(from.part.storage(), from.file, from.split, *table, memory, sample);
     while (const std::size_t rows = split.next()) {
       from.passed(split.offset(), 0, 0);
       pass_on(from, split, rows, next);
@@ -45,7 +45,8 @@ struct ParquetFormat {
         from.part.feed(
             [&] { next(call_user(*op, [&] { return parse_parquet<T>(split.values(), row); })); });
     } catch (const OperatorFailure& failure) {
-      throw at_record(failure, "file '" + from.path + "', " + split.place_of(row), split.text_of(row));
+      throw at_record(failure, "file '" + from.file.path + "', " + split.place_of(row),
+                      split.text_of(row));
     }
   }
 };

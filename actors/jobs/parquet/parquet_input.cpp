@@ -17,13 +17,14 @@ constexpr std::uint64_t pieces = 16, piece_rows = 128;
 // So many splits in one row group are warned of.
 constexpr std::uint64_t many_splits = 4;
 
-std::unique_ptr<ParquetFile> open(Storage& storage, const std::string& path, std::uint64_t most_memory) {
-  std::shared_ptr<OpenFile> file = storage.open(path);
+std::unique_ptr<ParquetFile> open(Storage& storage, const FileSize& was, std::uint64_t most_memory) {
+  std::shared_ptr<OpenFile> file = storage.open(was.path);
   const std::uint64_t size = file->size_bytes();
+  expect_not_cut(was, size);
   const auto read = [file](std::uint64_t offset, std::span<std::byte> into) {
     file->read(offset, into);
   };
-  return open_parquet({path, size, read, most_memory});
+  return open_parquet({was.path, size, read, most_memory});
 }
 
 std::vector<std::string> first_names(const std::string& path, const std::vector<ParquetColumn>& columns,
@@ -92,8 +93,9 @@ std::shared_ptr<const ParquetTable> check_parquet(Storage& storage, std::span<co
   auto table = std::make_shared<ParquetTable>(ParquetTable{std::move(names), std::move(fields), {}});
   Units units;
   std::uint64_t largest = many_splits * split_bytes;
-  for (const auto& [path, unused] : files) {
-    const auto file = open(storage, path, most_memory);
+  for (const auto& each : files) {
+    const std::string& path = each.path;
+    const auto file = open(storage, each, most_memory);
     const auto& columns = file->columns();
     if (table->names.empty()) table->names = first_names(path, columns, table->fields.size());
     const auto numbers = match_columns(path, columns, table->names, table->fields);
@@ -109,10 +111,10 @@ std::shared_ptr<const ParquetTable> check_parquet(Storage& storage, std::span<co
   return table;
 }
 
-ParquetSplit::ParquetSplit(Storage& storage, const std::string& path, const Split& split,
+ParquetSplit::ParquetSplit(Storage& storage, const FileSize& file, const Split& split,
                            const ParquetTable& table, std::uint64_t most_memory, ParquetSample* sample)
-    : split_(split), sample_(sample), file_(open(storage, path, most_memory)) {
-  const auto numbers = match_columns(path, file_->columns(), table.names, table.fields);
+    : split_(split), sample_(sample), file_(open(storage, file, most_memory)) {
+  const auto numbers = match_columns(file.path, file_->columns(), table.names, table.fields);
   for (std::size_t i = 0; i < numbers.size(); ++i) wanted_.push_back({numbers[i], table.fields[i].form});
 }
 

@@ -41,8 +41,8 @@ struct ParquetSample {
 // short runs of rows from all over each group.
 class ParquetSplit {
  public:
-  // `most_memory`: for pages and their dictionaries.
-  ParquetSplit(Storage& storage, const std::string& path, const Split& split, const ParquetTable& table,
+  // `most_memory`: for pages and their dictionaries. Throws data_loss if the file has become smaller.
+  ParquetSplit(Storage& storage, const FileSize& file, const Split& split, const ParquetTable& table,
                std::uint64_t most_memory, ParquetSample* sample);
 
   // Goes on to the next rows; returns their number, 0 at the end.

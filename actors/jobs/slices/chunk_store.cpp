@@ -35,9 +35,17 @@ StoredChunk::StoredChunk(std::shared_ptr<ChunkStore> store, Chunk chunk, bool in
       records_(chunk.records),
       checksums_(checksums_of(chunk)),
       file_(std::move(file)),
-      at_(at) {}
+      at_(at) {
+  store_->in_memory_ += index_bytes();
+}
+
+std::size_t StoredChunk::index_bytes() const {
+  return sizeof(StoredChunk) +
+         sizeof(std::uint64_t) * (offsets_.size() + records_.size() + checksums_.size());
+}
 
 StoredChunk::~StoredChunk() {
+  store_->in_memory_ -= index_bytes();
   if (in_memory())
     store_->in_memory_ -= size_bytes_;
   else

@@ -53,6 +53,9 @@ class StoredChunk {
   ChunkEntry entry() const { return {at_, offsets_, records_, checksums_}; }
 
  private:
+  // Of what says where the slices lie, which is in memory in any case.
+  std::size_t index_bytes() const;
+
   const std::shared_ptr<ChunkStore> store_;
   BufferRef bytes_;  // none: on disk
   const std::size_t size_bytes_;
@@ -90,6 +93,7 @@ class ChunkStore : public std::enable_shared_from_this<ChunkStore> {
 
   // The allocator for chunks. It keeps some freed blocks for the next ones.
   Allocator& allocator() { return *pool_; }
+  // The bytes of chunks that are in memory, and of the indices of all.
   std::size_t memory_in_use() const { return in_memory_; }
   // The bytes that the whole job has written to disk so far.
   std::uint64_t spilled_bytes() const { return spilled_; }

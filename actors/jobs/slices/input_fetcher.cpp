@@ -183,8 +183,8 @@ void InputFetcher::take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream
   }
   stream.next_chunk = answer.next_chunk;
   if (piece != answer.pieces.end() || !bytes.empty())
-    throw Error(Code::data_loss, fmt::format("slices of {} are not those that it was asked for",
-                                             mail_->name_of(stream.task)));
+    throw Error(Code::unavailable, fmt::format("slices of {} are not those that it was asked for",
+                                               mail_->name_of(stream.task)));
 }
 
 InputFetcher::Arrival InputFetcher::give_up(const StreamId& id, Status why, bool is_lost) {

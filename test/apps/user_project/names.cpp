@@ -399,7 +399,7 @@ void name_jobs() {
   // schema/crc32.h
   keep(&af::crc32);
   // schema/formats/split.h
-  keep(&af::plan_splits);
+  keep(&af::plan_splits, &af::expect_not_cut);
 }
 
 void name_simulation() {

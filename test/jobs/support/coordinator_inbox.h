@@ -49,13 +49,14 @@ class Reports final : public JobReporter {
 };
 
 inline caf::actor spawn_coordinator(Runtime& runtime, const std::shared_ptr<JobMail>& mail,
-                                    std::shared_ptr<const std::atomic<bool>> stopped, Reports& reports) {
+                                    std::shared_ptr<const std::atomic<bool>> stopped, Reports& reports,
+                                    Clock& clock = steady_clock()) {
   return runtime.system().spawn(job_coordinator_actor, CoordinatorOrder{.mail = mail,
                                                                         .history = {},
                                                                         .terms = {},
                                                                         .build = {},
                                                                         .stopped = std::move(stopped),
-                                                                        .clock = steady_clock(),
+                                                                        .clock = clock,
                                                                         .reporter = &reports});
 }
 
