@@ -73,7 +73,7 @@ class CapnpRecord {
 
  private:
   friend struct detail::OwnCodec<CapnpRecord>;
-  explicit CapnpRecord(detail::MessageWords words) : words_(std::move(words)) {}
+  explicit CapnpRecord(detail::MessageWords message) : words_(std::move(message)) {}
 
   detail::MessageWords words_;
 };

@@ -133,6 +133,15 @@ void check_traced(const Architecture& network, const Batch& batch) {
   check_same(traced({batch.x, batch.labels}), expected);
 }
 
+void infer_twice(InferContext& c) { c.add_output(c.input(0).dtype, c.input(0).shape); }
+
+void compute_twice(OpContext& c) { c.set_output(0, Tensor{{2 * c.input(0).values<float>()[0]}}); }
+
+const OpDef& twice_op() {
+  static const OpDef op{.name = "Twice", .min_inputs = 1, .max_inputs = 1, .infer = infer_twice};
+  return op;
+}
+
 const Architecture network =
     chain({dense(32), batch_norm({.relu = true}), dropout(0.2), dense(16, tanh), dense(10)});
 
@@ -242,17 +251,9 @@ BOOST_AUTO_TEST_CASE(a_clone_has_variables_of_its_own) {
 
 // Its op is known in a context of the program's own only.
 BOOST_AUTO_TEST_CASE(a_model_is_built_where_its_inputs_are) {
-  static const OpDef twice{
-      .name = "Twice", .min_inputs = 1, .max_inputs = 1, .infer = [](InferContext& c) {
-        c.add_output(c.input(0).dtype, c.input(0).shape);
-      }};
-  const auto kernel = stateless<+[](OpContext& c) {
-    const float x = c.input(0).values<float>()[0];
-    c.set_output(0, Tensor{{2 * x}});
-  }>;
-  EagerContext context({.extensions = {.ops = {{&twice, kernel}}}});
+  EagerContext context({.extensions = {.ops = {{&twice_op(), stateless<compute_twice>}}}});
   const Layer layer("twice", [](LayerScope& scope, Output x) {
-    return add_node(twice, {x}) + scope.weight("offset", {1}, filled_with(1));
+    return add_node(twice_op(), {x}) + scope.weight("offset", {1}, filled_with(1));
   });
   EagerModel model({layer}), traced({layer});
   GradientTape tape(context);

@@ -66,12 +66,12 @@ SIMULATION_TEST(every_algorithm_gives_the_serial_sum, seeds(1, 48)) {
   BOOST_TEST(seen.failed.empty());
 }
 
-SIMULATION_TEST(a_bad_network_changes_no_bit, seeds(1, 300)) {
+SIMULATION_TEST(a_bad_network_changes_no_bit, seeds(1, 100)) {
   const RanksSeen seen = simulate_ranks(job_of_this_seed(), {delay, slow, lossy, duplicate, late});
   BOOST_TEST(seen.failed.empty());
 }
 
-SIMULATION_TEST(a_rank_that_dies_or_is_cut_off_is_an_error_everywhere_and_never_a_hang, seeds(1, 300)) {
+SIMULATION_TEST(a_rank_that_dies_or_is_cut_off_is_an_error_everywhere_and_never_a_hang, seeds(1, 100)) {
   RanksJob job = job_of_this_seed();
   job.may_fail = true;
   simulate_ranks(job,

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(what_was_committed_survives_every_loss_of_power) {
   }
 }
 
-SIMULATION_TEST(what_was_appended_and_synced_survives_a_loss_of_power, seeds(1, 200)) {
+SIMULATION_TEST(what_was_appended_and_synced_survives_a_loss_of_power, seeds(1, 100)) {
   test::append_through_a_loss_of_power();
 }
 

@@ -12,7 +12,7 @@ BOOST_AUTO_TEST_SUITE(job_shares)
 
 SIMULATION_TEST(tasks_that_nothing_disturbs_have_all_records, seeds(1, 50)) { deal_out_through({}, 3); }
 
-SIMULATION_TEST(tasks_that_are_lost_have_the_same_shares, seeds(1, 200)) {
+SIMULATION_TEST(tasks_that_are_lost_have_the_same_shares, seeds(1, 100)) {
   deal_out_through({FaultKind::kill, FaultKind::pause, FaultKind::partition}, 3);
 }
 

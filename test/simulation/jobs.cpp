@@ -43,11 +43,11 @@ SIMULATION_TEST(tasks_that_nothing_disturbs_write_the_files_of_one, seeds(1, 50)
   count_words_through({}, 3);
 }
 
-SIMULATION_TEST(tasks_that_are_lost_change_no_byte, seeds(1, 200)) {
+SIMULATION_TEST(tasks_that_are_lost_change_no_byte, seeds(1, 100)) {
   count_words_through({FaultKind::kill, FaultKind::pause, FaultKind::partition}, 3);
 }
 
-SIMULATION_TEST(tasks_with_bad_disks_and_links_change_no_byte, seeds(1, 200)) {
+SIMULATION_TEST(tasks_with_bad_disks_and_links_change_no_byte, seeds(1, 100)) {
   count_words_through(
       {FaultKind::disk_errors, FaultKind::disk_full, FaultKind::kill, FaultKind::duplicate}, 4);
 }
@@ -58,15 +58,15 @@ SIMULATION_TEST(a_task_that_dies_while_its_files_take_their_place_changes_no_byt
 
 SIMULATION_TEST(one_of_three_tasks_may_die_so_too, seeds(1, 100)) { test::commit_through_a_crash(3); }
 
-SIMULATION_TEST(a_job_goes_on_after_the_loss_of_everything, seeds(1, 300)) {
+SIMULATION_TEST(a_job_goes_on_after_the_loss_of_everything, seeds(1, 100)) {
   resume_words_through({FaultKind::power, FaultKind::kill, FaultKind::pause}, 1);
 }
 
-SIMULATION_TEST(tasks_go_on_after_the_loss_of_everything, seeds(1, 300)) {
+SIMULATION_TEST(tasks_go_on_after_the_loss_of_everything, seeds(1, 100)) {
   resume_words_through({FaultKind::power, FaultKind::kill, FaultKind::partition}, 3);
 }
 
-SIMULATION_TEST(a_job_goes_on_on_disks_that_fail, seeds(1, 300)) {
+SIMULATION_TEST(a_job_goes_on_on_disks_that_fail, seeds(1, 100)) {
   resume_words_through({FaultKind::power, FaultKind::disk_errors, FaultKind::disk_full, FaultKind::kill},
                        2);
 }
