@@ -178,31 +178,32 @@ struct Communicator::Impl {
   GatheredRows run(CollectiveCall of, const std::string& name, RankInput own) const {
     GroupCall call = call_of(std::move(of), name, std::move(own));
     call.waits = true;
-    RankGroup::Glance glance;
     std::unique_lock inside(entrance.mutex, std::defer_lock);
-    if (entrance.coming == 0 && inside.try_lock() && entrance.inside)
-      glance = entrance.inside->glance(options.group, call);
-    if (glance.sum) return {std::move(*glance.sum), {}};
-    if (inside && !glance.must_call) inside.unlock();
-    return call_and_wait(std::move(call), inside);
-  }
-  // `inside` is held where the call must follow: others may count on what it has shown, and would take
-  // the next call of its name for this one.
-  GatheredRows call_and_wait(GroupCall call, std::unique_lock<std::mutex>& inside) const {
     try {
-      const auto state = std::make_shared<State>(runtime);
-      CallGroup message = message_of(state, std::move(call));
-      state->wait_until(Clock::never, [&] {
-        if (!inside) return send_call(std::move(message));
-        entrance.inside->call_here(message);
-        inside.unlock();
-      });
-      return CollectiveHandle(state).wait_for_rows();
+      RankGroup::Glance glance;
+      if (entrance.coming == 0 && inside.try_lock() && entrance.inside)
+        glance = entrance.inside->glance(options.group, call);
+      if (glance.sum) return {std::move(*glance.sum), {}};
+      if (inside && !glance.must_call) inside.unlock();
+      return call_and_wait(std::move(call), inside);
     } catch (...) {
+      // Others may count on what a call has shown, and would take the next one of its name for it.
       const SystemVisit visit;
-      if (inside) entrance.inside->break_up(options.group, current_exception_status());
+      if (inside && entrance.inside)
+        entrance.inside->break_up(options.group, current_exception_status());
       throw;
     }
+  }
+  // `inside` is held where the call must follow.
+  GatheredRows call_and_wait(GroupCall call, std::unique_lock<std::mutex>& inside) const {
+    const auto state = std::make_shared<State>(runtime);
+    CallGroup message = message_of(state, std::move(call));
+    state->wait_until(Clock::never, [&] {
+      if (!inside) return send_call(std::move(message));
+      entrance.inside->call_here(message);
+      inside.unlock();
+    });
+    return CollectiveHandle(state).wait_for_rows();
   }
   static GroupCall call_of(CollectiveCall call, const std::string& name, RankInput own) {
     if (call.kind != Kind::barrier && !own.tensor.valid())

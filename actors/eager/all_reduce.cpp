@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -25,32 +25,31 @@ double factor_of(const Communicator& world, const ReduceOptions& options) {
   return options.reduction == ReduceOp::average ? all / world.size() : all;
 }
 
-// What a gradient is, as ranks tell each other.
-enum class Kind : std::int64_t { none, dense, rows };
-constexpr const char* kind_names[] = {"none", "dense", "row-sparse"};
-
-Kind kind_of(const Gradient& gradient) {
-  if (gradient.is_dense()) return Kind::dense;
-  return gradient.empty() ? Kind::none : Kind::rows;
+// What a gradient is: 0 none, 1 dense, 2 rows.
+std::size_t kind_of(const Gradient& gradient) {
+  if (gradient.is_dense()) return 1;
+  return gradient.empty() ? 0 : 2;
 }
 
-// A rank would wait for ever for what another one does not send.
+// A rank would wait for ever for what another one does not send. The sum of what each rank has, which
+// ranks that have joined do not disturb.
 void expect_same_kinds(const Communicator& world, const std::vector<Gradient>& gradients,
                        const std::string& name) {
-  Tensor own = Tensor::allocate(DType::int64, {1, std::ssize(gradients)});
-  std::ranges::transform(
-      gradients, own.mutable_values<std::int64_t>().begin(),
-      [](const Gradient& gradient) { return static_cast<std::int64_t>(kind_of(gradient)); });
-  const Tensor all = world.all_gather(own, {.name = name + "/kinds"});
-  const auto kinds = all.values<std::int64_t>();
-  const auto count = gradients.size();
-  for (std::size_t i = 0; i < kinds.size(); ++i)
-    if (kinds[i] != kinds[i % count])
-      throw invalid_argument(
-          fmt::format("all_reduce_gradients(): gradient {} is {} on rank 0, but {} on rank {}; each "
-                      "rank passes those of "
-                      "the same variables, computed in the same way",
-                      i % count, kind_names[kinds[i % count]], kind_names[kinds[i]], i / count));
+  constexpr const char* names[] = {"none", "dense", "row-sparse"};
+  constexpr std::size_t kinds = std::size(names);
+  Tensor own = Tensor::zeros(DType::int64, {std::ssize(gradients), kinds});
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    own.mutable_values<std::int64_t>()[i * kinds + kind_of(gradients[i])] = 1;
+  const Tensor all = world.all_reduce(own, {.name = name + "/kinds"});
+  const auto ranks = all.values<std::int64_t>();
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    for (std::size_t kind = 0; kind < kinds; ++kind)
+      if (kind != kind_of(gradients[i]) && ranks[i * kinds + kind] > 0)
+        throw invalid_argument(fmt::format(
+            "all_reduce_gradients(): gradient {} is {} on rank {}, but {} on {} of {} ranks; each rank "
+            "passes those of the same variables, computed in the same way",
+            i, names[kind_of(gradients[i])], world.rank(), names[kind], ranks[i * kinds + kind],
+            world.size()));
 }
 
 Tensor joined(const SparseGradient& rows, Tensor GradientRows::*part) {

@@ -1,5 +1,6 @@
 // Checkpoints of training loops of one's own.
 //
+//   model.build({{DType::float32, {-1, 784}}});  // before there are no variables
 //   const EagerState state{model.variables(), {optimizer}};
 //   std::int64_t step = restore_eager("runs/gan", state).value_or(0);
 //   ...
@@ -18,23 +19,24 @@
 
 namespace actorflow {
 
-// What a checkpoint keeps: variables by their names, and what optimizers have beside those. The learning
-// rates, and the numbers of dropout's steps, are the program's.
+// What a checkpoint keeps: variables by their names, and what optimizers have beside those. Of several
+// optimizers of one kind their order counts. The learning rates, and the numbers of dropout's steps, are
+// the program's.
 struct EagerState {
   std::vector<EagerVariable> variables;
   std::vector<std::reference_wrapper<EagerOptimizer>> optimizers = {};
 };
 
 // Writes a checkpoint (checkpoint.h), of which Model::load_weights() takes the weights. Throws
-// already_exists for two variables of one name, or two optimizers of one name that update one variable,
-// and what the storage throws; the earlier checkpoints stay whole. Returns the path of the manifest.
+// invalid_argument if there is no variable, already_exists for two of one name, and what the storage
+// throws; the earlier checkpoints stay whole. Returns the path of the manifest.
 std::string save_eager(const std::string& folder, const EagerState& state, std::int64_t step,
                        const KeepOptions& keep = {}, Storage& storage = posix_storage());
 
 // Gives the variables and optimizers what the newest checkpoint has, and returns its step; none if there
-// is no checkpoint. Of an optimizer that is not in it, as in one of Model::save_weights(), the state
-// stays. Throws failed_precondition, with all differences and nothing changed, if a variable is missing
-// or of another type, and what load_latest_checkpoint() throws.
+// is no checkpoint. Of a variable that an optimizer had not updated, as in one of Model::save_weights(),
+// it has no state afterwards. Throws failed_precondition, with all differences and nothing changed, if
+// variables or slots are missing or of another type, and what load_latest_checkpoint() throws.
 std::optional<std::int64_t> restore_eager(const std::string& folder, const EagerState& state,
                                           Storage& storage = posix_storage());
 

@@ -27,10 +27,11 @@ EagerModel::EagerModel(Architecture architecture, std::uint64_t seed, std::strin
       seed_(seed),
       prefix_(name.empty() ? std::string() : std::move(name) + "/") {}
 
-EagerModel EagerModel::clone() const {
+EagerModel EagerModel::clone(std::string name) const {
   EagerModel other = *this;
+  if (!name.empty()) other.prefix_ = std::move(name) + "/";
   for (Entry& entry : other.entries_)
-    entry.variable = EagerVariable(entry.variable.name(), entry.variable.read());
+    entry.variable = EagerVariable(other.prefix_ + entry.name, entry.variable.read());
   other.losses_.clear();
   return other;
 }

@@ -36,8 +36,9 @@ class EagerModel {
   explicit EagerModel(const std::vector<Layer>& layers, std::uint64_t seed = 1, std::string name = {});
   explicit EagerModel(Architecture architecture, std::uint64_t seed = 1, std::string name = {});
 
-  // A model of the same layers with variables of its own, which begin with the values of these.
-  EagerModel clone() const;
+  // A model of the same layers with variables of its own, which begin with the values of these. They
+  // have this name, which checkpoints of both need.
+  EagerModel clone(std::string name = {}) const;
 
   // The outputs for these inputs, in the inputs' graph: that of a tape, or of a function that is traced.
   // The first call makes the variables. In training, averages that layers keep change at once. Throws

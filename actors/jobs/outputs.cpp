@@ -65,11 +65,12 @@ std::string part_name(std::size_t part, std::size_t parts, const char* extension
 }
 
 void detail::throw_line_break(std::string_view text) {
+  constexpr std::size_t around = 40;  // bytes on both sides are shown
   throw OperatorFailure(
       Code::invalid_argument,
       fmt::format("write_text: expected texts of one line, got {:?}: replace its line breaks, or write "
                   "the records by write_parquet()",
-                  text.substr(0, text.find('\n') + 40)));
+                  text.substr(std::max(text.find('\n'), around) - around, 2 * around)));
 }
 
 // Where the bytes of the file end up, compressed or not.

@@ -160,6 +160,8 @@ Session* MonitoredSession::Impl::ready() {
       if (context.stop_requested()) stop = true;
     } catch (const Error& error) {
       survive(error);
+    } catch (const std::bad_alloc&) {
+      survive({Code::resource_exhausted, "out of memory"});
     }
   }
   return over() ? nullptr : session.get();

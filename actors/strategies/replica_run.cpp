@@ -282,6 +282,11 @@ void Replica::step(StepContext& context) {
 }
 
 void Replica::make_step(StepContext& context) {
+  // Variables that other tasks initialise are there after the first step.
+  if (!program_.before_step(context.session()) && trains_ && task_.is_chief()) {
+    ended_early_ = true;
+    return;
+  }
   const auto results =
       context.run(fetches_, {}, agrees_after(next_step_ + 1) ? agreeing_ : nodes_.targets);
   if (!std::exchange(trains_, true) && task_.is_chief() && !elastic_) note_training(server_);
@@ -318,7 +323,7 @@ void Replica::greet_chief(MonitoredSession& session) {
 }
 
 ReplicaEnd Replica::end_as_chief(MonitoredSession& session) {
-  if (is_interrupted()) {
+  if (is_interrupted() && !is_last(next_step_) && !ended_early_) {
     end_interrupted(session);
     server_.shutdown_cluster("the chief was interrupted");
     return ReplicaEnd::interrupted;

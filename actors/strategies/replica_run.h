@@ -77,7 +77,9 @@ class ReplicaProgram {
   // The next step works on this global step: at the start, after a recovery, and when a replica was
   // behind.
   virtual void begin(Session& session, std::int64_t global_step) = 0;
-  // The feeds of the next step.
+  // Before each step that is going to be made. The chief ends the job by false, but for the first step.
+  virtual bool before_step(Session&) { return true; }
+  // The feeds of the step.
   virtual Feeds next() = 0;
   // After each step; `values` are those of the fetches. The chief ends the job by false. What is thrown
   // here or by begin() counts as an error of the step: the loss of a task leads to a recovery, and to

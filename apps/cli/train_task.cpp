@@ -132,12 +132,12 @@ int run_train_task(const TrainTaskFlags& flags) {
     data = flags.train.load(options, config.num_replicas());
   if (serves) data = {};  // it only had to know how many steps there are
   if (config.is_evaluator()) return evaluate(data, options, interrupts);
-  const ServerOptions server_flags = start_task([&] {
+  const ServerOptions of_server = start_task([&] {
     prepare(config.is_chief(), options, flags.train, data, config.num_replicas());
     return server_options(flags, config, options);
   });
   if (!serves) report_will_step();
-  Server server(server_flags);
+  Server server(of_server);
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
   const int status = serves ? serve(server, options, interrupts)
                             : work(server, data, options, flags.train, config, interrupts);

@@ -30,15 +30,6 @@
 namespace actorflow {
 namespace {
 
-// A hash of the first and the last row; "unknown" without rows.
-std::string describe_ends(const Tensor& rows) {
-  if (!rows.valid() || rows.shape()[0] == 0) return "unknown";
-  const std::span column(&rows, 1);
-  const std::map<std::string, Tensor> ends{{"first", row_of(column, 0)[0]},
-                                           {"last", row_of(column, rows.shape()[0] - 1)[0]}};
-  return fmt::format("#{:016x}", hash_of(ends));
-}
-
 class ClassifierProgram final : public ReplicaProgram {
  public:
   ClassifierProgram(Server& server, const LabelledData& data, const TrainOptions& options,
@@ -150,7 +141,7 @@ ReplicaSettings ClassifierProgram::settings() const {
       {"precision", std::string(to_string(options_.precision))},
       {"seed", std::to_string(options_.seed)},
       {data_.noun, fmt::format("{} that are {}", data_.train_count, data_.types.example.to_string())},
-      {"first and last of the " + data_.noun, describe_ends(data_.sample)}};
+      {"first and last of the " + data_.noun, data_.ends}};
 }
 
 void ClassifierProgram::prepare(MonitoredOptions& options) {

@@ -10,6 +10,12 @@
 namespace actorflow {
 namespace {
 
+[[noreturn]] void throw_no_gradient_yet(const Node& node) {
+  throw Error(Code::unimplemented, "node '" + node.name + "' (" + std::string(node.op->name) +
+                                       ") has a gradient that is not implemented: derivatives do not "
+                                       "pass through it");
+}
+
 void check_loss(const Output& loss) {
   if (!loss)
     throw invalid_argument(
@@ -128,7 +134,11 @@ class Backpropagation {
     // A copy: the gradient function appends nodes, which moves the others.
     const Node forward = graph_.def().node(id);
     if (ends_here(forward) || std::ranges::none_of(arriving, &Output::operator bool)) return;
-    if (!forward.op->gradient) return;
+    if (!forward.op->gradient) {
+      // By its name it computes a gradient, and the gradient of that is not 0.
+      if (forward.op->name.ends_with("Grad")) throw_no_gradient_yet(forward);
+      return;
+    }
     GradientContext context(graph_, id, std::move(arriving));
     const auto leaving = graph_.on(forward.device, [&] {
       return graph_.precision(precision_of(forward), [&] { return forward.op->gradient(context); });
@@ -233,10 +243,6 @@ std::vector<Output> gradients_of_composition(GradientContext& c, const std::vect
   return leaving;
 }
 
-std::vector<Output> no_gradient_yet(GradientContext& c) {
-  throw Error(Code::unimplemented, "node '" + c.node().name + "' (" + std::string(c.node().op->name) +
-                                       ") has a gradient that is not implemented: derivatives do not "
-                                       "pass through it");
-}
+std::vector<Output> no_gradient_yet(GradientContext& c) { throw_no_gradient_yet(c.node()); }
 
 }  // namespace actorflow

@@ -34,8 +34,8 @@ std::vector<Output> gradients(const std::vector<Output>& outputs,
 // those of the others. `composed` has an Output for each of the node's, computed from its inputs.
 std::vector<Output> gradients_of_composition(GradientContext& c, const std::vector<Output>& composed);
 
-// For an op whose gradient is not 0, but not there either: throws unimplemented, naming the node. (An op
-// without a gradient function stops what flows back, without a word.)
+// For an op whose gradient is not 0, but not there either: throws unimplemented, naming the node. Other
+// ops without a gradient function, unless their names end with "Grad", stop what flows back.
 std::vector<Output> no_gradient_yet(GradientContext& c);
 
 // A tensor that is zero except in some rows: values [n, ...] for the rows `indices` [n], int64. Rows of

@@ -153,8 +153,17 @@ std::vector<Tensor> EagerOptimizer::slots(const EagerVariable& variable) const {
   return found == impl_->slots.end() ? std::vector<Tensor>() : found->second.second;
 }
 
+void EagerOptimizer::expect_slots(const EagerVariable& variable,
+                                  const std::vector<Tensor>& slots) const {
+  if (!slots.empty()) impl_->expect_slots(variable, slots);
+}
+
 void EagerOptimizer::set_slots(const EagerVariable& variable, std::vector<Tensor> slots) {
-  impl_->expect_slots(variable, slots);
+  expect_slots(variable, slots);
+  if (slots.empty()) {
+    impl_->slots.erase(&variable.state());
+    return;
+  }
   for (Tensor& slot : slots) slot = impl_->to_its_place(std::move(slot));
   impl_->slots.insert_or_assign(&variable.state(), std::pair(variable, std::move(slots)));
 }

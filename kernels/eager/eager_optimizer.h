@@ -38,8 +38,10 @@ class EagerOptimizer {
   std::span<const std::string_view> slot_names() const;
   // In the order of slot_names(); none before the first update of the variable.
   std::vector<Tensor> slots(const EagerVariable& variable) const;
-  // Goes on from slots that were saved. Throws invalid_argument for another number of them.
+  // Goes on from slots that were saved; from none, as at first. Throws invalid_argument, as
+  // expect_slots() does, unless they are as many as the optimizer has, each of its type.
   void set_slots(const EagerVariable& variable, std::vector<Tensor> slots);
+  void expect_slots(const EagerVariable& variable, const std::vector<Tensor>& slots) const;
 
  private:
   struct Impl;

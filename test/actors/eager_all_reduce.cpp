@@ -93,8 +93,24 @@ BOOST_AUTO_TEST_CASE(gradients_of_different_kinds_are_refused_on_every_rank) {
       all_reduce_gradients(world, {dense, world.rank() == 0 ? dense : Gradient()});
     });
     wrong.unless(status.code == Code::invalid_argument);
-    wrong.unless(status.message.find("gradient 1 is dense on rank 0, but none on rank 1") !=
+    wrong.unless(status.message.find(world.rank() == 0
+                                         ? "gradient 1 is dense on rank 0, but none on 1 of 2 ranks"
+                                         : "gradient 1 is none on rank 1, but dense on 1 of 2 ranks") !=
                  std::string::npos);
+  });
+}
+
+// Whose data have ended earlier.
+BOOST_AUTO_TEST_CASE(ranks_that_have_joined_count_for_nothing) {
+  Wrong wrong;
+  Ranks(2).run([&](Communicator& world) {
+    if (world.rank() == 1) {
+      world.join();
+      return;
+    }
+    const auto sum = all_reduce_gradients(world, {Tensor{3.0F}}, {.name = "sum"});
+    wrong.unless(identical(sum[0].dense, Tensor{3.0F}));
+    world.join();
   });
 }
 

@@ -16,9 +16,11 @@ using namespace actorflow::test;
 
 namespace {
 
-LabelledData rows(const std::vector<float>& values) {
+LabelledData rows(const std::vector<float>& values, std::int64_t last_label = 0) {
   const auto count = std::ssize(values);
-  const Tuple part{Tensor::of<float>({count, 1}, values), Tensor::zeros(DType::int64, {count})};
+  Tensor labels = Tensor::zeros(DType::int64, {count});
+  labels.mutable_values<std::int64_t>().back() = last_label;
+  const Tuple part{Tensor::of<float>({count, 1}, values), labels};
   return labelled(
       {.noun = "rows",
        .types = {.example = {DType::float32, {1}}, .label = {}, .classes = 2, .alphabet = ""},
@@ -73,6 +75,7 @@ BOOST_AUTO_TEST_CASE(another_loss_schedule_or_example_is_refused) {
     task.options.learning_rate = [](Output step) { return exponential_decay(0.1, step, 3, 0.25); };
   });
   expect_refused("first and last of the rows", [](Task& task) { task.data = rows({1, 2, 3, 5}); });
+  expect_refused("first and last of the rows", [](Task& task) { task.data = rows({1, 2, 3, 4}, 1); });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

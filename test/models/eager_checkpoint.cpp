@@ -80,6 +80,57 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_of_other_variables_changes_nothing) {
   BOOST_TEST(identical(kept.read(), Tensor::zeros(DType::float32, {3, 4})));
 }
 
+// As of a generator and a critic: each optimizer has the slots of its own variables.
+BOOST_AUTO_TEST_CASE(two_optimizers_of_one_kind_are_told_apart) {
+  const Folder folder;
+  EagerModel model({dense(1)});
+  model.build({type});
+  EagerModel other = model.clone("other");
+  EagerOptimizer first(Adam{0.1}), second(Adam{0.1});
+  EagerState state{model.variables(), {first, second}};
+  for (const EagerVariable& variable : other.variables()) state.variables.push_back(variable);
+  const auto train = [](EagerModel& of, EagerOptimizer& optimizer) {
+    GradientTape tape;
+    const Output loss = mean(square(of(tape.constant(random_values({8, 3}, 1)))));
+    optimizer.apply(tape.gradients(loss, of.trained()), of.trained());
+  };
+  train(model, first);
+  train(other, second);
+  save_eager(folder.path(), state, 1);
+  const auto slots = second.slots(other.variables()[0]);
+  train(other, second);
+  BOOST_TEST(restore_eager(folder.path(), state).has_value());
+  BOOST_TEST(identical(second.slots(other.variables()[0])[0], slots[0]));
+  BOOST_TEST(second.slots(model.variables()[0]).empty());
+  BOOST_TEST(first.slots(other.variables()[0]).empty());
+  save_eager(folder.path(), state, 2);
+}
+
+// Its state may be what has to be forgotten, such as a NaN.
+BOOST_AUTO_TEST_CASE(an_optimizer_forgets_what_came_after_the_checkpoint) {
+  const Folder folder;
+  Loop loop(1);
+  save_eager(folder.path(), loop.state(), 0);
+  loop.train(0, 2);
+  BOOST_TEST(restore_eager(folder.path(), loop.state()).has_value());
+  BOOST_TEST(loop.optimizer.slots(loop.model.variables()[0]).empty());
+  EagerOptimizer sgd(Momentum{0.1});
+  loop.train(0, 1);
+  save_eager(folder.path(), loop.state(), 1);
+  BOOST_TEST((status_of([&] {
+                restore_eager(folder.path(), {{EagerVariable("dense/weights", Tensor{1.0F})}, {sgd}});
+              }).code == Code::failed_precondition));
+}
+
+BOOST_AUTO_TEST_CASE(a_model_without_variables_is_refused) {
+  const Folder folder;
+  const EagerModel model({dense(1)});
+  BOOST_TEST((status_of([&] { save_eager(folder.path(), {model.variables()}, 1); }).code ==
+              Code::invalid_argument));
+  BOOST_TEST((status_of([&] { restore_eager(folder.path(), {model.variables()}); }).code ==
+              Code::invalid_argument));
+}
+
 BOOST_AUTO_TEST_CASE(two_variables_of_one_name_are_refused) {
   const Folder folder;
   const EagerVariable a("w", Tensor{1.0F}), b("w", Tensor{2.0F});

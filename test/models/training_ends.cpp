@@ -136,9 +136,11 @@ BOOST_AUTO_TEST_CASE(the_checkpoint_of_an_interrupted_training_is_older_than_wha
   const Folder folder;
   Interrupter interrupter;
   const SavingJob job{.folder = folder.path(), .interrupted = &interrupter.wanted};
-  const Weights mean = job.train({interrupter.callback(), averaged_weights()});
+  const Weights best =
+      job.train({made_up({0.1, 0.2, 0.3}), early_stopping({.patience = 5, .restore_best_weights = true}),
+                 interrupter.callback()});
   BOOST_TEST(interrupter.ends == 1);
-  BOOST_TEST(!same(mean, interrupter.weights));
+  BOOST_TEST(!same(best, interrupter.weights));
   BOOST_TEST(same(job.saved(), interrupter.weights));
 }
 

@@ -258,7 +258,7 @@ JobCoordinator::Chance JobCoordinator::chance_of(const Stage& stage, const PartR
   const auto& failed_on = stage.failed_on.at(static_cast<std::size_t>(ran.id.part));
   const auto is_ready = [&](const Task& task) { return task.ready >= ran.id.stage; };
   const auto may_come = [&](const Task& task) { return !task.has_left || is_ready(task); };
-  return has_untried(failed_on, is_ready)   ? Chance::now
+  return has_untried(failed_on, is_ready)   ? Chance::elsewhere
          : has_untried(failed_on, may_come) ? Chance::later
                                             : Chance::none;
 }
@@ -271,11 +271,12 @@ bool JobCoordinator::tries_again(Stage& stage, const AttemptId& id, int from, co
       order_.mail->tasks() > 1 ? fmt::format(" at {}", order_.mail->name_of(from)) : "";
   Status why{status.code, fmt::format("{}: part {} of {}{}: {}", stage.spec->name, id.part,
                                       stage.spec->parts, where, status.message)};
-  if (chance == Chance::none || failures >= order_.max_attempts) {
+  const bool is_tried = failures >= order_.max_attempts && chance != Chance::elsewhere;
+  if (chance == Chance::none || is_tried) {
     fail(std::move(why));
     return false;
   }
-  if (chance == Chance::now) {
+  if (chance != Chance::later) {
     spdlog::warn("{}; it runs again", why.message);
     return true;
   }

@@ -12,7 +12,8 @@ constexpr double slow_seconds = 2;
 
 }  // namespace
 
-// The bytes that a part reads, as far as they are known, and their share.
+// The bytes that a part reads, and their share; of a shuffle those of the heaviest partitions of each
+// part are known alone.
 std::string JobCoordinator::input_of(const Stage& stage, std::size_t part) const {
   const std::uint64_t all = stage.spec->input_bytes;
   std::uint64_t bytes = stage.spec->part_bytes ? stage.spec->part_bytes(part) : 0;
@@ -24,7 +25,7 @@ std::string JobCoordinator::input_of(const Stage& stage, std::size_t part) const
     }
   if (bytes == 0 || all == 0) return "";
   const double share = static_cast<double>(bytes) / static_cast<double>(all);
-  return fmt::format(", which reads {:.1f} MB, {:.0f} % of the stage's input",
+  return fmt::format(", which reads {:.1f} MB or more, {:.0f} % of the stage's input",
                      static_cast<double>(bytes) / 1e6, 100 * share);
 }
 

@@ -181,7 +181,7 @@ class JobCoordinator {
   void drop(StageNumber number, Stage& stage, const StageTracker::Run& run);
   void free_parts_of_late_tasks(Stage& stage);
   void on_failed(int from, Stage& stage, const PartRan& ran);
-  enum class Chance { none, now, later };  // that another attempt goes better
+  enum class Chance { none, now, elsewhere, later };  // that another attempt goes better
   Chance chance_of(const Stage& stage, const PartRan& ran) const;
   bool tries_again(Stage& stage, const AttemptId& id, int from, const Status& status, Chance chance);
   bool skips(Stage& stage, const PartRan& ran);

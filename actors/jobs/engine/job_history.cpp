@@ -20,7 +20,7 @@ std::vector<std::string> terms_of(const JobEngineOptions& options) {
 namespace {
 
 // What a job has done would be lost with a damaged journal, and so would a file that is somebody else's.
-void pass_over_unreadable(const JobHistory& history, bool overwrites) {
+void remove_unreadable(Storage& storage, const JobHistory& history, bool overwrites) {
   if (history.unreadable.empty()) return;
   const std::string what = fmt::format("'{}' is named like a job's journal, but does not begin as one",
                                        history.unreadable.front());
@@ -29,7 +29,8 @@ void pass_over_unreadable(const JobHistory& history, bool overwrites) {
                 what +
                     ": if it is a damaged journal, give --overwrite to do without it, which removes "
                     "it; else give another --work_folder");
-  spdlog::warn("{}: the job does without it", what);
+  spdlog::warn("{}: the job does without it, and removes it", what);
+  for (const std::string& path : history.unreadable) storage.remove(path);
 }
 
 }  // namespace
@@ -38,7 +39,7 @@ JobHistory open_history(Storage& storage, const JobEngineOptions& options) {
   const std::string& folder = options.work_folder;
   expect_folder(storage, "the work folder", "a folder", folder);
   JobHistory history = read_history(storage, folder);
-  pass_over_unreadable(history, options.overwrite);
+  remove_unreadable(storage, history, options.overwrite);
   if (history.job && options.resume) {
     const auto [then, now] = first_difference(history.job->terms, terms_of(options));
     if (then != now)

@@ -30,6 +30,8 @@ void throw_operator_failure(const PlanOperator& op) {
     throw;
   } catch (const OperatorFailure&) {
     throw;
+  } catch (const StorageError&) {  // of the engine's own files, which may be read meanwhile
+    throw;
   } catch (const Error& error) {
     throw OperatorFailure(error.code(), fmt::format("{}: {}", op.to_string(), error.what()));
   } catch (const std::bad_alloc&) {

@@ -186,6 +186,7 @@ void ClusterFit::initialise(Session& session) {
               begin_at_);
   in_session_->take_changed();
   initialised_ = true;
+  began_within_ = first.batches > 0 ? first.epoch : 0;
 }
 
 // Where each replica has the variables, weights that a callback has set are the chief's only, until all
@@ -223,6 +224,8 @@ void ClusterFit::begin(Session& session, std::int64_t global_step) {
     history_.epochs.pop_back();
     history_.logs.pop_back();
   }
+  if (line_ && !epoch_begins_ && progress.epoch == epoch && place_ == (epoch - 1) * steps_per_epoch_)
+    begin_epoch_again();
   epoch_begins_ = epoch_begins_ || !line_ || progress.epoch != epoch;
   // Of a new training asynchronous replicas may have made steps by now: its epoch begins all the same.
   const bool is_new = std::exchange(initialised_, false) && epoch == training_.first().epoch;
@@ -232,19 +235,37 @@ void ClusterFit::begin(Session& session, std::int64_t global_step) {
 
 void ClusterFit::begin_epoch() {
   const int epoch = engine_.progress.epoch;
-  epoch_begins_ = false;
   sum_is_finite_ = true;
-  if (epoch > options_.epochs) return;
-  line_.emplace(server_.runtime()->clock(), options_.verbosity == Verbosity::silent, epoch,
-                options_.epochs, steps_per_epoch_);
-  callbacks_.on_epoch_begin(epoch);
+  if (epoch <= options_.epochs) {
+    rate_before_epoch_ = own_rate();
+    line_.emplace(server_.runtime()->clock(), options_.verbosity == Verbosity::silent, epoch,
+                  options_.epochs, steps_per_epoch_);
+    callbacks_.on_epoch_begin(epoch);
+  }
+  epoch_begins_ = false;
+}
+
+// After a loss before its first step. The checkpoint that was restored, if any, lacks what callbacks had
+// changed; without one it is undone, so that they find the same either way.
+void ClusterFit::begin_epoch_again() {
+  epoch_begins_ = true;
+  if (rate_before_epoch_) in_session_->set_learning_rate(*rate_before_epoch_);
+}
+
+std::optional<double> ClusterFit::own_rate() {
+  if (engine_.compiled().learning_rate || !nodes_->has_one_rate()) return std::nullopt;
+  return in_session_->session().run(nodes_->learning_rate.value()).scalar<double>();
+}
+
+bool ClusterFit::before_step(Session& session) {
+  if (!task_.is_chief() || !epoch_begins_) return true;
+  use(session);
+  begin_epoch();
+  hand_out_changes(place_);
+  return !training_.stopped();
 }
 
 Feeds ClusterFit::next() {
-  if (epoch_begins_) {
-    begin_epoch();
-    hand_out_changes(place_);
-  }
   const std::int64_t batch = next_place_ % steps_per_epoch_;
   const int epoch = epoch_of(next_place_);
   auto parts = next_parts(epoch, batch);
@@ -353,17 +374,20 @@ void ClusterFit::on_last_step(Session& session) {
 }
 
 void ClusterFit::end_epoch() {
+  if (epoch_begins_) begin_epoch();  // other replicas have made all of it
   const int epoch = engine_.progress.epoch;
   if (!sums_) sums_ = take_sums(epoch);
   Logs logs = logs_of_epoch(engine_, totals_of(*sums_), data_, epoch);
   sums_.reset();
   engine_.progress = {.epoch = epoch + 1};
   tell_epoch(epoch, std::move(logs));
-  if (!training_.stopped()) begin_epoch();
+  epoch_begins_ = true;
 }
 
-// As on one device: an interrupted epoch counts as far as it came, and is not validated.
+// As on one device: an epoch that was interrupted or stopped counts as far as it came, and is not
+// validated.
 void ClusterFit::end_part_of_epoch() {
+  if (!line_ || engine_.progress.batches == 0 || last_values_.empty()) return;
   const int epoch = engine_.progress.epoch;
   Logs logs;
   totals_of(take_row(read_sums(), epoch)).write_to(logs);
@@ -394,10 +418,10 @@ Tensor ClusterFit::take_sums(int epoch) {
   constexpr int tries = 100;
   const double any = is_over(epoch + 1, place_) ? 0 : 1;
   std::int64_t all = own_data_ ? own_data_->examples() : data_.training.examples_of_epoch();
-  // The first batches of the first epoch may have been trained before, by a program with this backup.
-  if (const FitProgress& first = training_.first(); first.epoch == epoch && !own_data_)
-    all -= first.batches * options_.batch_size;
-  const auto expected = is_sync() ? static_cast<double>(all) : any;
+  // Its first batches may have been trained before, by a program that has left a backup.
+  const bool is_part = epoch == began_within_;
+  if (is_part) all -= training_.first().batches * options_.batch_size;
+  const auto expected = is_sync() && !(is_part && own_data_) ? static_cast<double>(all) : any;
   Tensor sums = read_sums();
   for (int i = 0; i < tries && sum_of_examples(sums, epoch) < expected; ++i) {
     server_.runtime()->sleep(10ms);
@@ -441,6 +465,7 @@ void ClusterFit::forget_late_sums(int epoch) {
 
 bool ClusterFit::before_last_save(Session& session) {
   use(session);
+  if (training_.stopped()) end_part_of_epoch();
   callbacks_.on_train_end();
   return in_session_->take_changed() || weights_set_;
 }
@@ -448,7 +473,7 @@ bool ClusterFit::before_last_save(Session& session) {
 void ClusterFit::on_interrupt(Session& session) {
   training_.interrupt();
   use(session);
-  if (line_ && engine_.progress.batches > 0 && !last_values_.empty()) end_part_of_epoch();
+  end_part_of_epoch();
   callbacks_.on_train_end();
   adopt(session);
 }

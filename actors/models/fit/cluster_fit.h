@@ -45,14 +45,15 @@ class ClusterFit final : public ReplicaProgram {
   History& history() { return history_; }
   // The model's steps by now; none of a chief that was stopped before it had them.
   const std::optional<std::int64_t>& steps() const { return steps_; }
-  // Whether the model has what the cluster has trained: the chief's, unless it was stopped before.
-  bool has_weights() const { return has_weights_; }
+  // Whether the model has what the cluster has trained, or, of a chief that was stopped before, its own.
+  bool has_weights() const { return has_weights_ || task_.is_chief(); }
 
   ReplicaNodes build(Graph& graph, const Replication& replication) override;
   ReplicaSettings settings() const override;
   void count_from(std::int64_t first_step) override { first_step_ = first_step; }
   void prepare(MonitoredOptions& options) override;
   void begin(Session& session, std::int64_t global_step) override;
+  bool before_step(Session& session) override;
   Feeds next() override;
   bool after_step(Session& session, std::int64_t global_step, std::span<const Tensor> values) override;
   bool ends_round(std::int64_t step) const override {
@@ -79,6 +80,8 @@ class ClusterFit final : public ReplicaProgram {
   void tell_callbacks(std::span<const Tensor> own, const Tensor& of_all);
   std::optional<double> new_not_finite(const Tensor& own_loss, const Tensor& sums);
   void begin_epoch();
+  void begin_epoch_again();
+  std::optional<double> own_rate();
   void end_epoch();
   void end_part_of_epoch();
   Totals totals_of(const Tensor& sums) const;
@@ -132,10 +135,12 @@ class ClusterFit final : public ReplicaProgram {
   FitCallbacks callbacks_;
   bool callbacks_are_new_ = false;  // no epoch has begun since they were told that training begins
   std::optional<ProgressLine> line_;
-  // The next step begins an epoch. Not begin(): a new session saves a checkpoint after that, in which
-  // nothing may be that callbacks change at the beginning, as they do so again when they go on from it.
+  // The next step begins an epoch: before it callbacks hear so. Not earlier: a checkpoint of the end of
+  // an epoch may not have what they change then, as they do so again when training goes on from it.
   bool epoch_begins_ = false;
+  std::optional<double> rate_before_epoch_;  // the learning rate, if callbacks can set it
   bool initialised_ = false;  // since begin() was called last
+  int began_within_ = 0;      // the epoch in whose middle training began, from a backup; 0: none
   std::vector<Tensor> last_values_;
   bool weights_set_ = false;   // by callbacks, since the last step
   bool sum_is_finite_ = true;  // the losses of this epoch, of all replicas, as far as callbacks know

@@ -181,10 +181,15 @@ History run_fit(Model& model, ModelEngine& engine, const TrainingData& data, con
   check_shards(options);
   check_class_weight(options.class_weight, engine.compiled(), engine.architecture.outputs.size());
   const InFit in_fit(engine);
-  engine.lacks_weights = false;
-  return std::visit(
-      [&](const auto& strategy) { return fit_with(strategy, model, engine, data, options); },
-      options.strategy);
+  const bool lacked_weights = std::exchange(engine.lacks_weights, false);
+  try {
+    return std::visit(
+        [&](const auto& strategy) { return fit_with(strategy, model, engine, data, options); },
+        options.strategy);
+  } catch (...) {
+    engine.lacks_weights = lacked_weights;
+    throw;
+  }
 }
 
 }  // namespace actorflow

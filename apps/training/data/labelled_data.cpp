@@ -1,7 +1,11 @@
 #include "apps/training/data/labelled_data.h"
 
+#include <fmt/format.h>
+
+#include <map>
 #include <utility>
 
+#include "actors/checkpoint/checkpoint.h"
 #include "actors/input/rows.h"
 
 namespace actorflow {
@@ -15,6 +19,16 @@ Dataset converted(const Dataset& batches, const Dataset::Map& convert) {
   return convert ? batches.map(convert) : batches;
 }
 
+std::string hash_of_ends(const Tuple& rows) {
+  if (rows_of(rows) == 0) return "";
+  std::map<std::string, Tensor> ends;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ends[fmt::format("first {}", i)] = row_of(rows, 0)[i];
+    ends[fmt::format("last {}", i)] = row_of(rows, rows_of(rows) - 1)[i];
+  }
+  return fmt::format("#{:016x}", hash_of(ends));
+}
+
 }  // namespace
 
 LabelledData labelled(LabelledRows rows) {
@@ -22,6 +36,7 @@ LabelledData labelled(LabelledRows rows) {
   LabelledData data{.noun = std::move(rows.noun), .types = std::move(rows.types)};
   data.train_count = rows_of(rows.train);
   data.sample = rows.train[0];
+  data.ends = hash_of_ends(rows.train);
   const auto all_of = [&convert](const Tuple& part) {
     return [part, convert] { return convert ? convert(part) : part; };
   };

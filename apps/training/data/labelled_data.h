@@ -39,6 +39,8 @@ struct LabelledData {
   std::int64_t train_count = 0;            // examples of a pass over the data
   // Rows of training, from which a model may compute weights to begin with; none: of a text.
   Tensor sample{};
+  // A hash of the first and the last example and their labels, for people; none: of a text.
+  std::string ends{};
   // An endless sequence of batches for training, which depends on the data and these options only;
   // replicas share it by Dataset::shard. Throws invalid_argument to augment what are no images.
   std::function<Dataset(const BatchesOfTraining&)> training_batches{};

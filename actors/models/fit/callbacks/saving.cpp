@@ -174,14 +174,6 @@ class AveragedWeights final : public Callback {
   void on_train_begin(FitContext&) override {
     sums_.clear();
     count_ = 0;
-    has_begun_ = false;
-  }
-  void on_epoch_begin(FitContext& training, int epoch) override {
-    const bool is_first = !std::exchange(has_begun_, true);
-    const bool goes_on = training.resumed() || epoch != training.first().epoch;
-    if (is_first && goes_on && epoch > from_epoch_)
-      spdlog::warn("averaged_weights: training goes on in epoch {}: the mean lacks epochs {} to {}",
-                   epoch, from_epoch_, epoch - 1);
   }
   // What was stopped within its epoch does not count.
   void on_epoch_end(FitContext& training, int epoch, Logs&) override {
@@ -211,7 +203,6 @@ class AveragedWeights final : public Callback {
  private:
   int from_epoch_;
   int count_ = 0;
-  bool has_begun_ = false;
   std::map<std::string, std::vector<double>> sums_;
 };
 
