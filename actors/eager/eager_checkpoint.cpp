@@ -88,8 +88,8 @@ std::string differences(const Tensors& tensors, const EagerState& state) {
 
 }  // namespace
 
-std::string save_eager(const std::string& folder, const EagerState& state, std::int64_t step,
-                       const KeepOptions& keep, Storage& storage) {
+std::string save_eager(Storage& storage, const std::string& folder, const EagerState& state,
+                       std::int64_t step, const KeepOptions& keep) {
   expect_any_variable(state);
   Checkpoint checkpoint;
   checkpoint.global_step = step;
@@ -103,8 +103,8 @@ std::string save_eager(const std::string& folder, const EagerState& state, std::
   return save_checkpoint(storage, folder, checkpoint, keep);
 }
 
-std::optional<std::int64_t> restore_eager(const std::string& folder, const EagerState& state,
-                                          Storage& storage) {
+std::optional<std::int64_t> restore_eager(Storage& storage, const std::string& folder,
+                                          const EagerState& state) {
   expect_any_variable(state);
   const auto saved = load_latest_checkpoint(storage, folder);
   if (!saved) return std::nullopt;

@@ -2,9 +2,9 @@
 //
 //   model.build({{DType::float32, {-1, 784}}});  // before there are no variables
 //   const EagerState state{model.variables(), {optimizer}};
-//   std::int64_t step = restore_eager("runs/gan", state).value_or(0);
+//   std::int64_t step = restore_eager(posix_storage(), "runs/gan", state).value_or(0);
 //   ...
-//   save_eager("runs/gan", state, step);
+//   save_eager(posix_storage(), "runs/gan", state, step);
 #pragma once
 
 #include <cstdint>
@@ -30,14 +30,14 @@ struct EagerState {
 // Writes a checkpoint (checkpoint.h), of which Model::load_weights() takes the weights. Throws
 // invalid_argument if there is no variable, already_exists for two of one name, and what the storage
 // throws; the earlier checkpoints stay whole. Returns the path of the manifest.
-std::string save_eager(const std::string& folder, const EagerState& state, std::int64_t step,
-                       const KeepOptions& keep = {}, Storage& storage = posix_storage());
+std::string save_eager(Storage& storage, const std::string& folder, const EagerState& state,
+                       std::int64_t step, const KeepOptions& keep = {});
 
 // Gives the variables and optimizers what the newest checkpoint has, and returns its step; none if there
 // is no checkpoint. Of a variable that an optimizer had not updated, as in one of Model::save_weights(),
 // it has no state afterwards. Throws failed_precondition, with all differences and nothing changed, if
 // variables or slots are missing or of another type, and what load_latest_checkpoint() throws.
-std::optional<std::int64_t> restore_eager(const std::string& folder, const EagerState& state,
-                                          Storage& storage = posix_storage());
+std::optional<std::int64_t> restore_eager(Storage& storage, const std::string& folder,
+                                          const EagerState& state);
 
 }  // namespace actorflow

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/models/fit/logs.h"
+#include "actors/models/logs/logs.h"
 #include "dataflow/values/tensor.h"
 
 namespace actorflow {

@@ -20,7 +20,7 @@
 #include "actors/estimator/model_spec.h"
 #include "actors/estimator/run_config.h"
 #include "actors/models/fit/callback.h"
-#include "actors/models/fit/logs.h"
+#include "actors/models/logs/logs.h"
 
 namespace actorflow {
 

@@ -21,8 +21,8 @@
 #include "actors/layers/layers.h"
 #include "actors/models/data/training_data.h"
 #include "actors/models/fit/callback.h"
-#include "actors/models/fit/logs.h"
 #include "actors/models/fit/validation_freq.h"
+#include "actors/models/logs/logs.h"
 #include "actors/models/model_layer.h"
 #include "actors/models/network/compile_options.h"
 #include "actors/strategies/distribution.h"
@@ -58,6 +58,8 @@ struct FitOptions {
   AutoShardPolicy auto_shard_policy = AutoShardPolicy::data;
   int initial_epoch = 0;             // epochs that were run earlier
   std::int64_t steps_per_epoch = 0;  // 0: until the data end
+  // A dataset that turns out to have less than a batch is then trained as one short batch, not refused.
+  bool may_be_short_of_a_batch = false;
   // Each step computes its batch in that many equal parts, one after the other, and adds up their
   // gradients: as much memory as a part takes, and what the whole batch teaches, but for layers that
   // look at all examples together, such as batch_norm. With synchronous replicas: the parts of each.

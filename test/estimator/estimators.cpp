@@ -108,6 +108,16 @@ BOOST_AUTO_TEST_CASE(a_network_finds_a_curve) {
   BOOST_TEST(curve.evaluate(input).at("loss") < 1e-3);
 }
 
+// The batches of an input function have 128 rows unless it says otherwise.
+BOOST_AUTO_TEST_CASE(an_input_may_have_less_than_a_batch) {
+  const Folder folder;
+  const auto line = line_of({.model_dir = folder.path()});
+  const auto input = tensor_input_fn({{"x", Tensor::of<float>({3}, {0, 1, 2})}},
+                                     Tensor::of<float>({3, 1}, {1, 3, 5}), {.num_epochs = 1});
+  line.train(input);
+  BOOST_TEST(line.latest_step().value() == 1);
+}
+
 BOOST_AUTO_TEST_CASE(a_model_function_of_ones_own_is_trained) {
   const Folder folder;
   const ModelFn model_fn = [](Features& features) {

@@ -100,7 +100,8 @@ class LocalRun final : public Callback {
 
 void train_here(const TrainCall& training, const Saved& saved) {
   Model model = training.model.trainable();
-  FitOptions options{.batch_size = training.input.batch_size, .shuffle = false};
+  FitOptions options{
+      .batch_size = training.input.batch_size, .shuffle = false, .may_be_short_of_a_batch = true};
   if (training.input.num_epochs == 0) options.steps_per_epoch = without_end;
   options.callbacks = training.options.callbacks;
   options.callbacks.insert(options.callbacks.begin(), std::make_shared<LocalRun>(training, saved));

@@ -54,13 +54,14 @@ class ClusterRun final : public Callback {
 // The steps in which an input that ends is read.
 std::int64_t steps_of(const TrainCall& training, const Server& server) {
   FitBatches batches(server, training.model.for_training(training.input),
-                     {.batch_size = training.input.batch_size});
+                     {.batch_size = training.input.batch_size, .may_be_few = true});
   return batches.count_steps();
 }
 
 FitOptions fit_options_of(const TrainCall& training, const Server& server) {
   const auto& max_steps = training.options.max_steps;
-  FitOptions options{.batch_size = training.input.batch_size, .shuffle = false};
+  FitOptions options{
+      .batch_size = training.input.batch_size, .shuffle = false, .may_be_short_of_a_batch = true};
   options.callbacks = training.options.callbacks;
   options.verbosity = Verbosity::silent;
   options.interrupted = training.config.interrupted;

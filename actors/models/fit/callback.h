@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/models/fit/logs.h"
+#include "actors/models/logs/logs.h"
 #include "actors/runtime/runtime.h"
 
 namespace actorflow {

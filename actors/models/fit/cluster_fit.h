@@ -10,8 +10,8 @@
 
 #include "actors/models/fit/fit_callbacks.h"
 #include "actors/models/fit/fit_data.h"
-#include "actors/models/fit/progress_line.h"
-#include "actors/models/fit/totals.h"
+#include "actors/models/logs/progress_line.h"
+#include "actors/models/logs/totals.h"
 #include "actors/models/model_engine.h"
 #include "actors/strategies/elastic_task.h"
 #include "actors/strategies/replica_run.h"

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "actors/models/fit/callback.h"
-#include "actors/models/fit/totals.h"
+#include "actors/models/logs/totals.h"
 
 namespace actorflow {
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "actors/models/data/class_weight.h"
-#include "actors/models/fit/totals.h"
+#include "actors/models/logs/totals.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -82,6 +82,7 @@ BatchesOptions batches_of(const FitOptions& options, std::uint64_t seed) {
           .shuffle = options.shuffle,
           .seed = seed,
           .steps_per_epoch = options.steps_per_epoch,
+          .may_be_few = options.may_be_short_of_a_batch,
           .change = weighting(options.class_weight)};
 }
 

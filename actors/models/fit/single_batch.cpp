@@ -2,7 +2,7 @@
 
 #include "actors/input/rows.h"
 #include "actors/models/data/batches.h"
-#include "actors/models/fit/totals.h"
+#include "actors/models/logs/totals.h"
 #include "actors/runtime/runtime.h"
 
 namespace actorflow {

@@ -1,4 +1,4 @@
-#include "actors/models/fit/totals.h"
+#include "actors/models/logs/totals.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "actors/models/fit/logs.h"
+#include "actors/models/logs/logs.h"
 #include "actors/runtime/clock.h"
 
 namespace actorflow {

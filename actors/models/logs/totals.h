@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "actors/layers/metrics.h"
-#include "actors/models/fit/logs.h"
+#include "actors/models/logs/logs.h"
 #include "dataflow/values/tensor.h"
 
 namespace actorflow {

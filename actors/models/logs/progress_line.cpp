@@ -1,4 +1,4 @@
-#include "actors/models/fit/progress_line.h"
+#include "actors/models/logs/progress_line.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

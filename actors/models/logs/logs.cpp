@@ -1,4 +1,4 @@
-#include "actors/models/fit/logs.h"
+#include "actors/models/logs/logs.h"
 
 #include <fmt/format.h>
 
