@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
+#include <map>
 
 #include "dataflow/values/error.h"
 #include "kernels/devices/on_device.h"

@@ -107,6 +107,11 @@ Status failure_of(const std::exception& error) {
   return {Code::unknown, error.what()};
 }
 
+// Ends the job for all tasks.
+void tell_failure(Server& server, const Status& why) {
+  server.fail_cluster({why.code, fmt::format("{} failed: {}", server.name().to_string(), why.message)});
+}
+
 Replica::Replica(Server& server, ReplicaProgram& program, const ReplicaOptions& options,
                  const std::atomic<bool>& interrupted, ElasticTask* elastic)
     : server_(server),
@@ -227,7 +232,7 @@ void Replica::blame_settings(const Error& error) {
 void Replica::end_job_of_others(const Status& why) {
   if (task_.is_chief() || elastic_ || !is_lockstep() || may_come_back(why.code)) return;
   if (why.code == Code::not_finite || !server_.failure().ok()) return;
-  server_.fail_cluster({why.code, fmt::format("{} failed: {}", task_.task.to_string(), why.message)});
+  tell_failure(server_, why);
 }
 
 ReplicaEnd Replica::run_session() {
@@ -396,8 +401,7 @@ void end_job(Server& server, const Status& why, const ReplicaOptions& options, b
 
 // A worker that is lost may come back, and the others wait for it. What is not finite would be so again.
 void end_job_as_worker(Server& server, const Status& why, const ReplicaOptions& options) {
-  if (why.code != Code::not_finite || !is_synchronous(options.strategy)) return;
-  server.fail_cluster({why.code, fmt::format("{} failed: {}", server.name().to_string(), why.message)});
+  if (why.code == Code::not_finite && is_synchronous(options.strategy)) tell_failure(server, why);
 }
 
 }  // namespace

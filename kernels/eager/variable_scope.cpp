@@ -7,6 +7,14 @@ namespace {
 
 thread_local std::vector<VariableScope*> scopes_of_thread;
 
+void expect_no_body(const Graph& graph, const EagerVariable& variable, const char* what_is_done,
+                    const char* instead) {
+  if (graph.collects())
+    throw Error(Code::failed_precondition, "the eager variable '" + variable.name() + "' is " +
+                                               what_is_done +
+                                               " in the body of a cond() or while_loop(); " + instead);
+}
+
 }  // namespace
 
 VariableScope::VariableScope() { scopes_of_thread.push_back(this); }
@@ -22,19 +30,14 @@ VariableScope& VariableScope::innermost(std::string_view variable) {
 }
 
 void VariableScope::expect_readable(const Graph& graph, const EagerVariable& variable) {
-  if (graph.collects())
-    throw Error(Code::failed_precondition,
-                "the eager variable '" + variable.name() +
-                    "' is read in the body of a cond() or while_loop(); read it before, as in "
-                    "`const Output before = variable;`, and use what was read inside");
+  expect_no_body(
+      graph, variable, "read",
+      "read it before, as in `const Output before = variable;`, and use what was read inside");
 }
 
 void VariableScope::expect_assignable(const Graph& graph, const EagerVariable& variable) {
-  if (graph.collects())
-    throw Error(Code::failed_precondition,
-                "the eager variable '" + variable.name() +
-                    "' is assigned in the body of a cond() or while_loop(); let the body return the "
-                    "value, and assign that afterwards");
+  expect_no_body(graph, variable, "assigned",
+                 "let the body return the value, and assign that afterwards");
 }
 
 const std::string& NamedVariables::name_of(const EagerVariable& variable) {

@@ -1,6 +1,5 @@
 // Callbacks that save the model, or its average.
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <cstdint>
 #include <map>
