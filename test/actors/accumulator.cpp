@@ -8,6 +8,8 @@
 
 #include "kernels/devices/pool.h"
 
+BOOST_AUTO_TEST_SUITE(accumulator)
+
 using namespace actorflow;
 
 namespace {
@@ -39,8 +41,6 @@ class CountedDevice final : public Device {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(accumulator)
 
 BOOST_AUTO_TEST_CASE(gradients_are_taken_in_the_order_of_replicas_not_of_arrival) {
   Accumulator a;

@@ -19,6 +19,8 @@
 #include "test/support/folder.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(all_reduced_training)
+
 using namespace actorflow;
 using test::Folder, test::says;
 
@@ -181,8 +183,6 @@ void expect_bits_of_gathering(int replicas, Job job, const std::string& what) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(all_reduced_training)
 
 BOOST_AUTO_TEST_CASE(every_optimizer_learns_the_bits_of_gathered_gradients) {
   for (const char* name :

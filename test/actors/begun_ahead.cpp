@@ -15,6 +15,8 @@
 #include "test/actors/support/foreign_task.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(begun_ahead)
+
 using namespace actorflow;
 using test::comes_to_hold;
 using test::status_of;
@@ -108,8 +110,6 @@ std::uint64_t begun() { return Point::take_all().at("a step begun before it was 
 using Weights = std::vector<float>;
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(begun_ahead)
 
 BOOST_AUTO_TEST_CASE(a_step_that_is_repeated_is_begun_before_it_is_asked_for) {
   Cluster c(1);

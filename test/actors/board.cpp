@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(board)
+
 using namespace actorflow;
 
 namespace {
@@ -45,8 +47,6 @@ struct Pair {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(board)
 
 BOOST_AUTO_TEST_CASE(ranks_that_share_memory_come_to_need_no_messages) {
   Pair pair;

@@ -8,6 +8,8 @@
 #include "actors/actorflow.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(bounded_staleness)
+
 using namespace actorflow;
 using test::status_of;
 
@@ -63,8 +65,6 @@ struct Training {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(bounded_staleness)
 
 BOOST_AUTO_TEST_CASE(a_fast_replica_waits_for_the_slowest) {
   Training t(2, 2);

@@ -8,10 +8,10 @@
 #include "test/actors/support/real_servers.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(callable)
+
 using namespace actorflow;
 using namespace actorflow::test;
-
-BOOST_AUTO_TEST_SUITE(callable)
 
 BOOST_AUTO_TEST_CASE(steps_and_callables_that_were_planned_before_an_extension_still_run) {
   Graph g;

@@ -14,6 +14,8 @@
 #include "test/actors/support/memory_storage.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(checkpoint)
+
 using namespace actorflow;
 
 namespace {
@@ -50,8 +52,6 @@ bool same(const Checkpoint& a, const Checkpoint& b) {
 bool is_data_loss(const Error& error) { return error.code() == Code::data_loss; }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(checkpoint)
 
 BOOST_AUTO_TEST_CASE(every_type_comes_back) {
   MemoryStorage storage;

@@ -22,6 +22,8 @@
 #include "test/actors/support/real_calls.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(checkpoint_crash)
+
 using namespace actorflow;
 
 namespace {
@@ -198,8 +200,6 @@ bool saves_before_kill(const std::string& folder, int kill_at) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(checkpoint_crash)
 
 BOOST_AUTO_TEST_CASE(a_kill_at_any_call_of_a_saver_leaves_the_old_or_the_new) {
   int seen[3] = {};

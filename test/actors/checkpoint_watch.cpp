@@ -14,6 +14,8 @@
 #include "test/actors/support/memory_storage.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(checkpoint_watch)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 using test::says;
@@ -135,8 +137,6 @@ void expect_steps(const Steps& handled, const Steps& expected) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(checkpoint_watch)
 
 BOOST_AUTO_TEST_CASE(each_checkpoint_is_handed_on_once_until_the_last_step) {
   Watched watched;

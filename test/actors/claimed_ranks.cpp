@@ -7,6 +7,8 @@
 #include "test/actors/support/ranks.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(claimed_ranks)
+
 using namespace actorflow;
 using namespace rank_messages;
 
@@ -50,8 +52,6 @@ const std::string as_leader = one + "rank 0 (/job:worker/task:0), expected its o
 const UseOf use{"x", 2};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(claimed_ranks)
 
 BOOST_AUTO_TEST_CASE(a_message_in_the_name_of_another_rank_is_refused) {
   Taker leader(0);

@@ -7,6 +7,8 @@
 #include "test/actors/support/ranks.h"
 #include "test/support/crash.h"
 
+BOOST_AUTO_TEST_SUITE(collective_crash)
+
 using namespace actorflow;
 using test::Ranks;
 
@@ -25,8 +27,6 @@ class Nowhere final : public Allocator {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(collective_crash)
 
 // What the next case runs in a process of its own.
 BOOST_AUTO_TEST_CASE(child) {

@@ -8,11 +8,11 @@
 #include "test/support/says.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(collective_groups)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 using test::check, test::Ranks, test::says, test::status_of, test::Wrong;
-
-BOOST_AUTO_TEST_SUITE(collective_groups)
 
 BOOST_AUTO_TEST_CASE(some_of_the_ranks_are_a_group_of_their_own) {
   Wrong wrong;

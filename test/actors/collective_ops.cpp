@@ -11,6 +11,8 @@
 #include "test/support/says.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(collective_ops)
+
 using namespace actorflow;
 using test::contribution, test::says, test::serial;
 
@@ -41,8 +43,6 @@ struct RankGraph {
 Tensor floats(std::initializer_list<float> values) { return Tensor(values); }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(collective_ops)
 
 BOOST_AUTO_TEST_CASE(nodes_of_several_tasks_sum_in_one_step) {
   RankGraph r;

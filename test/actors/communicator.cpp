@@ -13,11 +13,11 @@
 #include "test/support/contributions.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(communicator)
+
 using namespace actorflow;
 using test::check, test::contribution, test::Ranks, test::rows_of, test::serial, test::status_of,
     test::Wrong;
-
-BOOST_AUTO_TEST_SUITE(communicator)
 
 // The tasks of a LocalCluster have an address each.
 BOOST_AUTO_TEST_CASE(ranks_have_their_numbers) {

@@ -10,6 +10,8 @@
 #include "test/support/says.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(control_flow)
+
 using namespace actorflow;
 
 namespace {
@@ -23,8 +25,6 @@ Output doubled(Output x, Output limit) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(control_flow)
 
 BOOST_AUTO_TEST_CASE(they_run_where_they_are_placed) {
   LocalCluster cluster({{"local", 2}});

@@ -11,10 +11,14 @@
 
 #include "actors/runtime/storage.h"
 #include "schema/tfrecord.h"
+#include "test/support/contains.h"
 #include "test/support/folder.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(dataset)
+
 using namespace actorflow;
+using namespace actorflow::test;
 
 namespace {
 
@@ -67,13 +71,7 @@ Dataset doubled(const Dataset& dataset, const MapOptions& options = {}) {
 
 bool is_odd(const Tuple& element) { return element[0].scalar<std::int64_t>() % 2 == 1; }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(dataset)
 
 BOOST_AUTO_TEST_CASE(each_stage_does_what_it_is_named_for) {
   expect_same(numbers(range(4)), {0, 1, 2, 3});

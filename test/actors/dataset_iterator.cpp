@@ -18,6 +18,8 @@
 #include "test/support/log_lines.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(dataset_iterator)
+
 using namespace actorflow;
 
 namespace {
@@ -56,8 +58,6 @@ void expect_same(const Numbers& actual, const Numbers& expected) {
 const std::vector<TensorType> one_number = {{DType::int64, {}}};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(dataset_iterator)
 
 BOOST_AUTO_TEST_CASE(an_iterator_gives_every_element_and_then_its_end_for_ever) {
   for (const std::int64_t ahead : {0, 1, 7, 1000}) {

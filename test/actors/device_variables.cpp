@@ -14,6 +14,8 @@
 #include "test/support/folder.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(device_variables)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -167,8 +169,6 @@ std::string said_of_rows(const std::string& device, const std::vector<std::int64
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(device_variables)
 
 BOOST_DATA_TEST_CASE(training_finds_the_same_as_on_the_cpu, devices(), device) {
   for (const Optimizer& optimizer : std::vector<Optimizer>{Sgd{0.01}, Momentum{0.01}, Adam{0.1}}) {

@@ -6,6 +6,8 @@
 #include "actors/actorflow.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(distributed_optimizer)
+
 using namespace actorflow;
 using test::says;
 
@@ -41,8 +43,6 @@ struct Rank {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(distributed_optimizer)
 
 BOOST_AUTO_TEST_CASE(ranks_begin_with_the_values_of_the_first_and_apply_the_mean) {
   LocalCluster cluster({{"worker", 3}});

@@ -13,6 +13,8 @@
 #include "test/kernels/support/random_values.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(eager_all_reduce)
+
 using namespace actorflow;
 using test::Ranks, test::random_values, test::status_of, test::Wrong;
 
@@ -38,8 +40,6 @@ std::vector<Tensor> learned(Communicator& world) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(eager_all_reduce)
 
 BOOST_AUTO_TEST_CASE(ranks_learn_the_same_bits) {
   std::vector<std::vector<Tensor>> all(3);

@@ -17,6 +17,8 @@
 #include "test/actors/support/memory_storage.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(epoch)
+
 using namespace actorflow;
 using test::status_of;
 
@@ -91,8 +93,6 @@ void check_fenced(const Status& status) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(epoch)
 
 BOOST_AUTO_TEST_CASE(steps_of_an_older_epoch_change_nothing) {
   Job job;

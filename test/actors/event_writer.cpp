@@ -12,7 +12,7 @@ using namespace actorflow;
 namespace {
 
 // A clock that stands still until it is told to go on.
-struct Fixture {
+struct WrittenEvents {
   EventWriterOptions options() {
     return {.now_s = [this] { return now_s; }, .host = "host", .flush_interval_s = 10};
   }
@@ -48,7 +48,7 @@ class FullStorage final : public Storage {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(event_writer, Fixture)
+BOOST_FIXTURE_TEST_SUITE(event_writer, WrittenEvents)
 
 BOOST_AUTO_TEST_CASE(events_come_back_with_step_and_time) {
   {

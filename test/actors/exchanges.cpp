@@ -10,11 +10,11 @@
 #include "test/support/contributions.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(exchanges)
+
 using namespace actorflow;
 using test::algorithms, test::contribution, test::Ranks, test::rows_of, test::serial, test::status_of,
     test::Wrong;
-
-BOOST_AUTO_TEST_SUITE(exchanges)
 
 BOOST_AUTO_TEST_CASE(every_dtype_but_strings_is_gathered_and_moved) {
   Wrong wrong;

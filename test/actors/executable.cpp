@@ -8,6 +8,8 @@
 #include "kernels/core/region.h"
 #include "kernels/ops.h"
 
+BOOST_AUTO_TEST_SUITE(executable)
+
 using namespace actorflow;
 
 namespace {
@@ -40,8 +42,6 @@ GraphDef three_nodes() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(executable)
 
 BOOST_AUTO_TEST_CASE(without_regions_it_has_the_nodes_of_its_graph) {
   const Task task;

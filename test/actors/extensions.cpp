@@ -5,6 +5,8 @@
 #include "kernels/update/elementwise_optimizer.h"
 #include "test/actors/support/real_servers.h"
 
+BOOST_AUTO_TEST_SUITE(extensions)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -100,8 +102,6 @@ struct Ports {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(extensions)
 
 BOOST_AUTO_TEST_CASE(they_run_in_one_process) {
   LocalCluster cluster({{"ps", 1}, {"worker", 1}}, 2, own_extensions());

@@ -12,6 +12,8 @@
 #include "actors/runtime/threaded_runtime.h"
 #include "test/actors/support/failing_memory.h"
 
+BOOST_AUTO_TEST_SUITE(failed_updates)
+
 using namespace actorflow;
 
 namespace {
@@ -163,8 +165,6 @@ void check_every_allocation(const Variant& variant) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(failed_updates)
 
 BOOST_AUTO_TEST_CASE(an_asynchronous_update_without_memory_changes_nothing_and_can_be_made_again) {
   check_every_allocation({Momentum{0.1, 0.9}});

@@ -8,18 +8,18 @@
 #include "kernels/core/kernel.h"
 #include "schema/rpc/master_client.h"
 #include "test/actors/support/foreign_task.h"
+#include "test/support/contains.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(failure_semantics)
+
 using namespace actorflow;
+using namespace actorflow::test;
 using test::comes_to_hold;
 using test::ForeignChief;
 using test::status_of;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // A parameter server that can be restarted, and a worker, behind ports.
 struct Restartable {
@@ -74,8 +74,6 @@ HeldState with_graphs(std::size_t graphs) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(failure_semantics)
 
 BOOST_AUTO_TEST_CASE(steps_of_a_session_on_a_restarted_task_are_aborted_until_there_is_a_new_session) {
   Restartable c;

@@ -6,6 +6,8 @@
 #include "dataflow/values/error.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(file_source)
+
 using namespace actorflow;
 
 namespace {
@@ -18,8 +20,6 @@ std::vector<std::byte> random_bytes(std::size_t count) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(file_source)
 
 BOOST_AUTO_TEST_CASE(pieces_of_any_size_are_the_files_bytes) {
   const test::Folder folder;

@@ -6,6 +6,8 @@
 #include "actors/collectives/engine/fusion.h"
 #include "kernels/devices/device.h"
 
+BOOST_AUTO_TEST_SUITE(fused_tensors)
+
 using namespace actorflow;
 
 namespace {
@@ -23,8 +25,6 @@ bool lies_in(const Tensor& part, const Tensor& all) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(fused_tensors)
 
 // 40, 4,000 and 12 bytes, and 2,048, which is what stays where it is.
 const std::vector<Tensor> parts{counted(10, 1), counted(1000, 100), counted(3, 5), counted(512, 7)};

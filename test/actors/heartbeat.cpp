@@ -5,16 +5,16 @@
 #include "actors/actorflow.h"
 #include "kernels/core/kernel.h"
 #include "test/actors/support/foreign_task.h"
+#include "test/support/contains.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(heartbeat)
+
 using namespace actorflow;
+using namespace actorflow::test;
 using test::status_of;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 ServerOptions options_of(const ClusterSpec& cluster, const std::string& job, int timeout_ms) {
   ServerOptions options;
@@ -38,8 +38,6 @@ Output long_kernel(Graph& g, Output x) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(heartbeat)
 
 BOOST_AUTO_TEST_CASE(a_task_that_is_connected_and_says_nothing_is_lost_and_named) {
   const auto network = make_rpc_network(builtin_ops().registry(), heap());

@@ -11,6 +11,8 @@
 #include "test/support/contributions.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(hierarchical)
+
 using namespace actorflow;
 using test::contribution, test::Ranks, test::says, test::serial, test::Wrong;
 
@@ -44,8 +46,6 @@ void expect_sums(const Hosts& hosts) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(hierarchical)
 
 BOOST_AUTO_TEST_CASE(hosts_of_any_numbers_of_ranks_give_the_bits_of_a_serial_loop) {
   const std::vector<std::vector<int>> layouts{{2},       {1, 1},    {1, 2},    {2, 1}, {4},

@@ -10,6 +10,8 @@
 #include "kernels/ops/embedding.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(local_steps)
+
 using namespace actorflow;
 using test::says;
 
@@ -113,8 +115,6 @@ Values by_the_paper(int replicas, const AllReduce& strategy) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(local_steps)
 
 BOOST_AUTO_TEST_CASE(replicas_learn_what_the_paper_says) {
   for (const int replicas : {1, 3})

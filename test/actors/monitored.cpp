@@ -17,6 +17,8 @@
 #include "test/support/folder.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(monitored)
+
 using namespace actorflow;
 using test::status_of;
 
@@ -83,8 +85,6 @@ float weight(MonitoredSession& session, const Program& p) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(monitored)
 
 BOOST_AUTO_TEST_CASE(training_stops_at_the_step_that_the_hook_names) {
   Job job;

@@ -9,6 +9,8 @@
 #include "test/actors/support/foreign_task.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(named_actors)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 using test::status_of;
@@ -146,8 +148,6 @@ void count_in_order(const ActorRef& counter) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(named_actors)
 
 BOOST_FIXTURE_TEST_CASE(messages_are_handled_once_and_in_their_order_in_one_task, OneTask) {
   spawn_counter(server);

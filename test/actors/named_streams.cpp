@@ -6,6 +6,8 @@
 #include "actors/named/message_type.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(named_streams)
+
 using namespace actorflow;
 
 namespace {
@@ -36,8 +38,6 @@ struct Pair {
 struct Nothing {};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(named_streams)
 
 BOOST_AUTO_TEST_CASE(messages_come_in_their_order_and_once) {
   IncomingStreams streams;

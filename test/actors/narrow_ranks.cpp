@@ -11,6 +11,8 @@
 #include "test/support/contributions.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(narrow_ranks)
+
 using namespace actorflow;
 using test::contribution, test::serial, test::status_of;
 
@@ -51,8 +53,6 @@ void expect_sum(Algorithm algorithm) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(narrow_ranks)
 
 // A rank of a host sends another one its contribution, and later its sums: together the whole tensor.
 BOOST_AUTO_TEST_CASE(a_hierarchical_sum_gives_back_what_it_has_added) {

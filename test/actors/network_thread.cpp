@@ -9,6 +9,8 @@
 #include "actors/runtime/threaded_runtime.h"
 #include "schema/link.h"
 
+BOOST_AUTO_TEST_SUITE(network_thread)
+
 using namespace actorflow;
 
 namespace {
@@ -46,8 +48,6 @@ bool runs_on_network_thread() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(network_thread)
 
 BOOST_AUTO_TEST_CASE(light_actors_run_on_the_thread_of_the_network_that_wakes_them) {
   BOOST_TEST(runs_on_network_thread<LightActor>());

@@ -9,6 +9,8 @@
 #include "actors/probes/handler_probe.h"
 #include "test/support/small_training.h"
 
+BOOST_AUTO_TEST_SUITE(node_actor_training)
+
 using namespace actorflow;
 using test::SmallJob;
 
@@ -52,8 +54,6 @@ void expect_the_bits_of_lanes(int replicas, SmallJob job) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(node_actor_training)
 
 // One replica, so that gradients come in the same order.
 BOOST_AUTO_TEST_CASE(asynchronous_training_on_two_parameter_servers) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(one_step)
+
 using namespace actorflow;
 
 namespace {
@@ -21,8 +23,6 @@ std::string differences(const std::vector<Part>& parts) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(one_step)
 
 BOOST_AUTO_TEST_CASE(variables_of_the_counted_step_are_of_one_step) {
   BOOST_TEST(differences({{{""}, {-1, -1, 7}}}) == "");

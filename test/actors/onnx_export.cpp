@@ -14,8 +14,8 @@ using namespace actorflow;
 namespace {
 
 // y = relu(x w) + shift, on devices, with a loss beside it.
-struct Model {
-  Model() {
+struct ExportedModel {
+  ExportedModel() {
     graph.on("/job:ps/task:3", [&] { w = graph.variable("w", fill(graph, {2, 3}, 0.5)); });
     x = graph.placeholder(DType::float32, {Shape::unknown, 2}, "x");
     hidden = matmul(x, w);
@@ -58,7 +58,7 @@ bool mentions(const Status& status, std::string_view text) {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(onnx_export, Model)
+BOOST_FIXTURE_TEST_SUITE(onnx_export, ExportedModel)
 
 BOOST_AUTO_TEST_CASE(only_what_the_outputs_need_is_exported) {
   MemoryStorage storage;

@@ -18,6 +18,8 @@
 #include "test/support/exported_models.h"
 #include "test/support/exported_ops.h"
 
+BOOST_AUTO_TEST_SUITE(onnx_import)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -102,8 +104,6 @@ std::string export_doubled(const Folder& folder) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(onnx_import)
 
 BOOST_AUTO_TEST_CASE(elementwise_ops_are_the_same) { check_ops(elementwise_outputs); }
 BOOST_AUTO_TEST_CASE(ops_of_shapes_and_reductions_are_the_same) { check_ops(shape_outputs); }

@@ -11,6 +11,8 @@
 #include "actors/import/onnx_import.h"
 #include "test/actors/support/onnx_models.h"
 
+BOOST_AUTO_TEST_SUITE(onnx_import_nodes)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -111,8 +113,6 @@ Tensor computed(const OnnxNode& node, const Tensor& x, const Tensor& i) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(onnx_import_nodes)
 
 BOOST_AUTO_TEST_CASE(all_nodes_that_are_not_there_are_named) {
   const Folder folder;

@@ -9,9 +9,13 @@
 #include "actors/client/session.h"
 #include "dataflow/ops/queue_ops.h"
 #include "kernels/ops.h"
+#include "test/support/contains.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(queue)
+
 using namespace actorflow;
+using namespace actorflow::test;
 
 namespace {
 
@@ -64,13 +68,7 @@ void wait_for_size(Session& session, const Numbers& n, std::int64_t wanted) {
   while (session.run(n.size).scalar<std::int64_t>() != wanted) std::this_thread::yield();
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(queue)
 
 BOOST_AUTO_TEST_CASE(what_goes_in_first_comes_out_first) {
   Numbers n(numbers(10));

@@ -10,6 +10,8 @@
 #include "kernels/ops.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(queue_runner)
+
 using namespace actorflow;
 
 namespace {
@@ -27,8 +29,6 @@ Queue numbers(Graph& g, std::int64_t capacity) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(queue_runner)
 
 BOOST_AUTO_TEST_CASE(the_end_of_the_input_closes_the_queue_when_everything_is_in) {
   Server server = Server::local();

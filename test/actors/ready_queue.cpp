@@ -5,6 +5,8 @@
 
 #include "test/actors/support/failing_memory.h"
 
+BOOST_AUTO_TEST_SUITE(ready_queue)
+
 using namespace actorflow;
 
 namespace {
@@ -16,8 +18,6 @@ struct Nothing final : caf::resumable {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(ready_queue)
 
 BOOST_AUTO_TEST_CASE(order_is_kept_while_it_turns_and_grows) {
   std::vector<Nothing> actors(10'000);

@@ -13,6 +13,8 @@
 #include "test/support/contributions.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(reductions)
+
 using namespace actorflow;
 using test::algorithms, test::contribution, test::Ranks, test::serial, test::status_of, test::Wrong;
 
@@ -38,8 +40,6 @@ void expect_sums(ReduceCompression compression, Expected expected) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(reductions)
 
 BOOST_AUTO_TEST_CASE(every_sum_has_the_bits_of_a_serial_loop) {
   expect_sums(ReduceCompression::none,

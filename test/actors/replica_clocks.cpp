@@ -4,9 +4,9 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 
-using namespace actorflow;
-
 BOOST_AUTO_TEST_SUITE(replica_clocks)
+
+using namespace actorflow;
 
 BOOST_AUTO_TEST_CASE(a_replica_waits_when_it_is_more_than_the_bound_ahead) {
   ReplicaClocks clocks(2);

@@ -7,6 +7,8 @@
 #include "test/actors/support/little_room.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(replicas_on_threads)
+
 using namespace actorflow;
 using test::status_of;
 
@@ -21,8 +23,6 @@ std::function<void(int)> waiting_on(LocalCluster& cluster) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(replicas_on_threads)
 
 BOOST_AUTO_TEST_CASE(one_that_cannot_begin_stops_the_others,
                      *boost::unit_test::precondition(test::room_can_be_little)) {

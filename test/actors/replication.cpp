@@ -6,6 +6,8 @@
 #include "actors/actorflow.h"
 #include "dataflow/ops/training_ops.h"
 
+BOOST_AUTO_TEST_SUITE(replication)
+
 using namespace actorflow;
 
 namespace {
@@ -58,8 +60,6 @@ struct Cluster {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(replication)
 
 BOOST_AUTO_TEST_CASE(asynchronous_updates_are_applied_as_they_come) {
   Cluster c(2, {}, Sgd{0.5});

@@ -11,6 +11,8 @@
 #include "actors/task/server.h"
 #include "test/support/crash.h"
 
+BOOST_AUTO_TEST_SUITE(requirements)
+
 using namespace actorflow;
 
 namespace {
@@ -23,8 +25,6 @@ void expect_death(const std::function<void()>& body, const std::string& values) 
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(requirements)
 
 BOOST_AUTO_TEST_CASE(tensors_are_fused_of_one_dtype_and_cut_into_all_that_they_have) {
   const std::vector<Tensor> mixed{Tensor{1.0F}, Tensor::of<std::int32_t>({1}, {1})};

@@ -14,6 +14,8 @@
 #include "test/support/log_lines.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(saver)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -69,9 +71,9 @@ class Job {
 
   void initialize() { sessions_[0]->initialize_variables(); }
   std::optional<std::int64_t> restore() {
-    return chief().saver->restore(*sessions_[0], storage_, folder);
+    return chief().saver->restore(*sessions_[0], storage_, run_folder);
   }
-  std::string save() { return chief().saver->save(*sessions_[0], storage_, folder).path; }
+  std::string save() { return chief().saver->save(*sessions_[0], storage_, run_folder).path; }
 
   void train(std::int64_t from, std::int64_t to) {
     std::vector<std::jthread> threads;
@@ -172,8 +174,6 @@ class GatedStorage final : public Storage {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(saver)
-
 BOOST_AUTO_TEST_CASE(training_that_is_saved_killed_and_restored_ends_with_the_same_bits) {
   for (const Optimizer& optimizer :
        {Optimizer(Sgd{0.1}), Optimizer(Momentum{0.1}), Optimizer(Adagrad{0.1}), Optimizer(Adam{0.01}),
@@ -196,8 +196,8 @@ BOOST_AUTO_TEST_CASE(training_that_is_saved_killed_and_restored_ends_with_the_sa
     BOOST_TEST(job.restore().value() == 100);
     job.train(100, 200);
     job.save();
-    const auto expected = *load_latest_checkpoint(undisturbed, folder);
-    const auto resumed = *load_latest_checkpoint(storage, folder);
+    const auto expected = *load_latest_checkpoint(undisturbed, run_folder);
+    const auto resumed = *load_latest_checkpoint(storage, run_folder);
     BOOST_TEST_CONTEXT(optimizer.name()) {
       BOOST_TEST(expected.global_step == 200);
       BOOST_TEST(resumed.global_step == 200);
@@ -210,9 +210,9 @@ BOOST_AUTO_TEST_CASE(training_that_is_saved_killed_and_restored_ends_with_the_sa
 
 BOOST_AUTO_TEST_CASE(restoring_says_that_a_checkpoint_is_not_of_one_step) {
   MemoryStorage storage;
-  Counter c(storage);
+  SavedCounter c(storage);
   c.session.initialize_variables();
-  const std::string path = c.saver.save(c.session, storage, folder).path;
+  const std::string path = c.saver.save(c.session, storage, run_folder).path;
   Manifest manifest = read_manifest(storage, path);
   for (const bool one_step : {true, false}) {
     manifest.one_step = one_step;
@@ -231,10 +231,10 @@ BOOST_AUTO_TEST_CASE(each_task_writes_its_own_file_with_its_slots) {
   Job job(storage, Adam{});
   job.initialize();
   job.train(0, 1);
-  BOOST_TEST(job.save() == folder + "/step-1.manifest");
-  BOOST_TEST(storage.exists(folder + "/step-1.1-of-2.safetensors"));
-  BOOST_TEST(storage.exists(folder + "/step-1.2-of-2.safetensors"));
-  const Checkpoint saved = *load_latest_checkpoint(storage, folder);
+  BOOST_TEST(job.save() == run_folder + "/step-1.manifest");
+  BOOST_TEST(storage.exists(run_folder + "/step-1.1-of-2.safetensors"));
+  BOOST_TEST(storage.exists(run_folder + "/step-1.2-of-2.safetensors"));
+  const Checkpoint saved = *load_latest_checkpoint(storage, run_folder);
   for (const auto* name : {"w", "w/adam/m", "w/adam/v", "w/adam/step", "b/adam/m", "global_step"})
     BOOST_TEST(saved.tensors.contains(name), name);
 }
@@ -248,10 +248,10 @@ BOOST_AUTO_TEST_CASE(a_table_restores_into_any_number_of_slices) {
       MemoryStorage storage;
       Table first(storage, before), second(storage, after);
       first.session->initialize_variables();
-      first.saver->save(*first.session, storage, folder);
-      BOOST_TEST(second.saver->restore(*second.session, storage, folder).value() == 0);
+      first.saver->save(*first.session, storage, run_folder);
+      BOOST_TEST(second.saver->restore(*second.session, storage, run_folder).value() == 0);
       BOOST_TEST(second.values() == expected);
-      BOOST_TEST(load_latest_checkpoint(storage, folder)->tensors.at("table").shape().to_string() ==
+      BOOST_TEST(load_latest_checkpoint(storage, run_folder)->tensors.at("table").shape().to_string() ==
                  "[10,3]");
     }
 }
@@ -264,11 +264,11 @@ BOOST_AUTO_TEST_CASE(an_empty_folder_restores_nothing) {
 
 BOOST_AUTO_TEST_CASE(all_differences_from_the_graph_are_listed_at_once) {
   MemoryStorage storage;
-  save_checkpoint(storage, folder,
+  save_checkpoint(storage, run_folder,
                   {5, {{"count", Tensor::of<float>({3}, {1, 2, 3})}, {"old", Tensor::scalar(1.0f)}}});
-  Counter c(storage);
+  SavedCounter c(storage);
   BOOST_CHECK_EXCEPTION(
-      c.saver.restore(c.session, storage, folder), Error,
+      c.saver.restore(c.session, storage, run_folder), Error,
       error_with(Code::failed_precondition,
                  {"'global_step' (int64[]) is missing",
                   "'count' is float32[3] in the checkpoint, but float32[2] in the graph",
@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(all_differences_from_the_graph_are_listed_at_once) {
 
 BOOST_AUTO_TEST_CASE(some_variables_restore_under_other_names_and_the_rest_stays) {
   MemoryStorage storage;
-  save_checkpoint(storage, folder,
+  save_checkpoint(storage, run_folder,
                   {5, {{"total", Tensor::of<float>({2}, {7, 8})}, {"other", Tensor::scalar(1.0f)}}});
   CounterGraph c;
   Saver saver(c.g, {c.count}, c.step, {.names = {{"count", "total"}}});
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(some_variables_restore_under_other_names_and_the_rest_stays
   Session session(tasks.server("local", 0).target(), c.g);
   session.initialize_variables();
   session.run(c.next);
-  BOOST_TEST(saver.restore(session, storage, folder).value() == 5);
+  BOOST_TEST(saver.restore(session, storage, run_folder).value() == 5);
   BOOST_TEST(session.run(c.count).values<float>()[1] == 8);
   BOOST_TEST(session.run(c.step).scalar<std::int64_t>() == 1);
 }
@@ -307,15 +307,15 @@ BOOST_AUTO_TEST_CASE(a_saver_that_would_lose_a_variable_is_refused) {
 
 BOOST_AUTO_TEST_CASE(training_goes_on_while_the_snapshot_is_written) {
   GatedStorage storage;
-  Counter c(storage);
+  SavedCounter c(storage);
   c.session.initialize_variables();
-  std::jthread saving([&] { c.saver.save(c.session, storage, folder); });
+  std::jthread saving([&] { c.saver.save(c.session, storage, run_folder); });
   storage.reached.wait();
   for (int i = 0; i < 3; ++i) c.session.run(c.more);
   BOOST_TEST(c.session.run(c.count).values<float>()[0] == 31);
   storage.gate.count_down();
   saving.join();
-  BOOST_TEST(load_latest_checkpoint(storage, folder)->tensors.at("count").values<float>()[0] == 1);
+  BOOST_TEST(load_latest_checkpoint(storage, run_folder)->tensors.at("count").values<float>()[0] == 1);
 }
 
 BOOST_AUTO_TEST_CASE(disk_full_while_saving_fails_the_saving_only) {
@@ -334,10 +334,11 @@ BOOST_AUTO_TEST_CASE(disk_full_while_saving_fails_the_saving_only) {
   job.train(4, 6);
   storage.commits_left = 0;
   BOOST_CHECK_THROW(job.save(), Error);
-  BOOST_TEST(load_latest_checkpoint(storage, folder)->global_step == 2);
-  BOOST_TEST((storage.files.at(folder + "/step-2.manifest") == before.at(folder + "/step-2.manifest")));
+  BOOST_TEST(load_latest_checkpoint(storage, run_folder)->global_step == 2);
+  BOOST_TEST(
+      (storage.files.at(run_folder + "/step-2.manifest") == before.at(run_folder + "/step-2.manifest")));
   storage.commits_left = 100;
-  BOOST_TEST(job.save() == folder + "/step-6.manifest");
+  BOOST_TEST(job.save() == run_folder + "/step-6.manifest");
   BOOST_TEST(storage.files.size() == 6u);  // of steps 2 and 6
 }
 
@@ -350,9 +351,9 @@ BOOST_AUTO_TEST_CASE(an_isolated_session_saves_and_restores_its_own_variables) {
   Session shared(target, c.g), isolated(target, c.g, SessionOptions{.isolate = true});
   for (auto* session : {&shared, &isolated}) session->initialize_variables();
   isolated.run(c.more);
-  saver.save(isolated, storage, folder);
+  saver.save(isolated, storage, run_folder);
   isolated.run(c.more);
-  saver.restore(isolated, storage, folder);
+  saver.restore(isolated, storage, run_folder);
   BOOST_TEST(isolated.run(c.count).values<float>()[0] == 11);
   BOOST_TEST(shared.run(c.count).values<float>()[0] == 1);
 }
@@ -364,7 +365,7 @@ BOOST_AUTO_TEST_CASE(a_variable_without_a_value_cannot_be_saved) {
   LocalCluster tasks({{"local", 1}}, runtime_on(storage));
   Session session(tasks.server("local", 0).target(), c.g);
   session.run({}, {}, {c.step.initializer()});
-  BOOST_CHECK_EXCEPTION(saver.save(session, storage, folder), Error,
+  BOOST_CHECK_EXCEPTION(saver.save(session, storage, run_folder), Error,
                         error_with(Code::failed_precondition, {"'count'", "has no value"}));
 }
 

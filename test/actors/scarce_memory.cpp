@@ -6,11 +6,11 @@
 #include "schema/io/leases.h"
 #include "test/actors/support/failing_memory.h"
 
+BOOST_AUTO_TEST_SUITE(scarce_memory)
+
 using namespace actorflow;
 using test::allocations_left;
 using test::fail_allocation;
-
-BOOST_AUTO_TEST_SUITE(scarce_memory)
 
 // Of three neighbours, in the order in which each leaves a gap of its own, joins one or joins two.
 BOOST_AUTO_TEST_CASE(blocks_of_shared_memory_are_given_back_without_an_allocation) {

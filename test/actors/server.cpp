@@ -9,10 +9,10 @@
 #include "test/actors/support/real_servers.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(server)
+
 using namespace actorflow;
 using namespace actorflow::test;
-
-BOOST_AUTO_TEST_SUITE(server)
 
 BOOST_AUTO_TEST_CASE(a_client_outside_the_cluster_computes_238) {
   Server server = single_server();

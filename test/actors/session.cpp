@@ -7,6 +7,8 @@
 #include "kernels/ops.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(session)
+
 using namespace actorflow;
 
 namespace {
@@ -35,8 +37,6 @@ Code code_of(const std::function<void()>& action) { return test::status_of(actio
 std::string message_of(const std::function<void()>& action) { return test::status_of(action).message; }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(session)
 
 BOOST_AUTO_TEST_CASE(a_step_of_nothing_ends_at_once) {
   Graph g;

@@ -12,6 +12,8 @@
 #include "test/actors/support/real_servers.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(session_containers)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -32,8 +34,6 @@ class ThrowAtStepDone final : public HandlerProbe {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(session_containers)
 
 BOOST_AUTO_TEST_CASE(containers_keep_variables_of_one_name_apart) {
   Server server = Server::local();

@@ -5,6 +5,7 @@
 #include "actors/client/session.h"
 #include "kernels/ops.h"
 #include "test/actors/support/real_servers.h"
+#include "test/support/contains.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;
@@ -15,7 +16,7 @@ namespace {
 constexpr const char* cpu0 = "/job:local/replica:0/task:0/device:CPU:0";
 constexpr const char* cpu1 = "/job:local/replica:0/task:1/device:CPU:0";
 
-struct TwoTasks {
+struct PlacedTasks {
   const std::string& target() { return cluster.server("local", 0).target(); }
 
   // Where a session puts a node of that device, and that it computes there.
@@ -31,10 +32,6 @@ struct TwoTasks {
   LocalCluster cluster{{{"local", 2}}};
 };
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 // Task 0 of a cluster whose task 1 is not there.
 Server half_a_cluster() {
   ServerOptions options;
@@ -46,7 +43,7 @@ Server half_a_cluster() {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(session_placement, TwoTasks)
+BOOST_FIXTURE_TEST_SUITE(session_placement, PlacedTasks)
 
 BOOST_AUTO_TEST_CASE(full_short_and_partial_names_are_placed_where_they_say) {
   BOOST_TEST(device_for("") == cpu0);

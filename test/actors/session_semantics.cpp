@@ -12,6 +12,8 @@
 #include "test/actors/support/real_servers.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(session_semantics)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -37,8 +39,6 @@ Output a_token_that_never_comes(Graph& g) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(session_semantics)
 
 BOOST_FIXTURE_TEST_CASE(an_unknown_handle_is_aborted_by_every_call, OneSession) {
   for (const MasterRequest& request : std::initializer_list<MasterRequest>{

@@ -15,7 +15,7 @@ using namespace actorflow::test;
 namespace {
 
 // x (40 bytes) is doubled on task 1 and fetched on task 0.
-struct TwoTasks {
+struct TracedTasks {
   const NodeTrace& node(const std::string& name) const {
     const auto found = std::ranges::find(metadata.trace.nodes, name, &NodeTrace::node);
     BOOST_REQUIRE_MESSAGE(found != metadata.trace.nodes.end(), "no record of " << name);
@@ -39,7 +39,7 @@ NodeTrace ran(std::int64_t start_us, std::int64_t end_us) {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(session_trace, TwoTasks)
+BOOST_FIXTURE_TEST_SUITE(session_trace, TracedTasks)
 
 BOOST_AUTO_TEST_CASE(every_node_of_every_task_is_there_with_its_bytes_in_causal_order) {
   Session s(cluster.server("local", 0).target(), g);

@@ -10,6 +10,8 @@
 #include "kernels/ops.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(short_types)
+
 using namespace actorflow;
 
 namespace {
@@ -24,8 +26,6 @@ Tensor one_and_two(DType dtype) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(short_types)
 
 BOOST_AUTO_TEST_CASE(variables_of_another_task_are_assigned_and_read) {
   LocalCluster cluster({{"ps", 1}, {"worker", 1}});

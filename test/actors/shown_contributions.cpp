@@ -21,6 +21,8 @@
 #include "test/support/contributions.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(shown_contributions)
+
 using namespace actorflow;
 using test::contribution, test::serial, test::status_of;
 
@@ -90,8 +92,6 @@ std::uint64_t times_at_a_glance() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(shown_contributions)
 
 BOOST_AUTO_TEST_CASE(every_use_has_its_own_bits) {
   Point::take_all();

@@ -14,6 +14,8 @@
 #include "test/support/log_lines.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(silent_task)
+
 using namespace actorflow;
 using test::status_of;
 
@@ -99,8 +101,6 @@ void call_ps(const Server& worker) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(silent_task)
 
 // Also while the first attempt to connect lasts.
 BOOST_AUTO_TEST_CASE(who_takes_a_connection_and_does_not_answer_is_named) {

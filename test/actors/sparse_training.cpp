@@ -7,6 +7,8 @@
 #include "actors/actorflow.h"
 #include "test/actors/support/apply_rows.h"
 
+BOOST_AUTO_TEST_SUITE(sparse_training)
+
 using namespace actorflow;
 
 namespace {
@@ -87,8 +89,6 @@ void check(const std::vector<float>& actual, const std::vector<float>& expected)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(sparse_training)
 
 BOOST_AUTO_TEST_CASE(a_table_in_parts_is_the_table) {
   for (const int parts : {1, 2, 3}) {

@@ -11,6 +11,8 @@
 #include "test/support/checkpoint_watch.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(step_holds)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -66,7 +68,7 @@ struct Job {
   }
 
   Replica& operator[](std::size_t i) { return *replicas[i]; }
-  SavedCheckpoint save() { return replicas[0]->saver->save(*replicas[0]->session, storage, folder); }
+  SavedCheckpoint save() { return replicas[0]->saver->save(*replicas[0]->session, storage, run_folder); }
 };
 
 const Replication staleness{.strategy = BoundedStaleness{2}};
@@ -92,15 +94,13 @@ void save_while_training(const Replication& replication) {
   BOOST_TEST(job.save().global_step >= last_step);
   BOOST_TEST(saved > 10);
   BOOST_TEST(of_one_step == saved);
-  CheckpointWatch watch(folder);
+  CheckpointWatch watch(run_folder);
   watch.look(job.storage);
   BOOST_TEST(watch.seen() > 10U);
   BOOST_TEST(watch.of_several_steps() == 0);
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(step_holds)
 
 BOOST_AUTO_TEST_CASE(with_a_backup_worker_every_checkpoint_is_of_one_step) {
   save_while_training(backup);

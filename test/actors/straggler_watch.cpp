@@ -3,6 +3,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+BOOST_AUTO_TEST_SUITE(straggler_watch)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -11,8 +13,6 @@ namespace {
 StragglerWatch::Time at(std::chrono::milliseconds time) { return StragglerWatch::Time(time); }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(straggler_watch)
 
 BOOST_AUTO_TEST_CASE(the_one_for_whom_the_others_waited_longest_is_named_with_the_time) {
   StragglerWatch watch;

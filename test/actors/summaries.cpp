@@ -11,6 +11,8 @@
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 
+BOOST_AUTO_TEST_SUITE(summaries)
+
 using namespace actorflow;
 
 namespace {
@@ -35,8 +37,6 @@ std::vector<Summary> run(const Graph& graph, const Summaries& summaries) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(summaries)
 
 BOOST_AUTO_TEST_CASE(one_step_fetches_all) {
   Graph graph;

@@ -8,6 +8,8 @@
 #include "test/actors/support/foreign_task.h"
 #include "test/actors/support/recorder.h"
 
+BOOST_AUTO_TEST_SUITE(switchboard)
+
 using namespace actorflow;
 using test::Recorder;
 
@@ -70,8 +72,6 @@ void check_not_found(const std::optional<ActorMessage>& answer, const std::strin
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(switchboard)
 
 BOOST_FIXTURE_TEST_CASE(messages_reach_the_actor_of_their_name_in_another_process_and_in_the_own_one,
                         Ports) {

@@ -10,6 +10,8 @@
 #include "dataflow/ops/training_ops.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(synchronous)
+
 using namespace actorflow;
 using test::status_of;
 
@@ -96,8 +98,6 @@ struct Training {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(synchronous)
 
 BOOST_AUTO_TEST_CASE(two_replicas_step_by_step) {
   Training t(2, {});

@@ -2,12 +2,13 @@
 
 #include <boost/test/unit_test.hpp>
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(token_barrier)
+
+using namespace actorflow;
+
 namespace {
 
 using Next = std::optional<Contribution>;
-
-BOOST_AUTO_TEST_SUITE(token_barrier)
 
 BOOST_AUTO_TEST_CASE(a_fast_replica_cannot_take_the_token_of_a_slow_one) {
   StepTokens tokens(7, 2);
@@ -55,4 +56,3 @@ BOOST_AUTO_TEST_CASE(a_replica_that_missed_steps_goes_on_with_the_newest) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace actorflow

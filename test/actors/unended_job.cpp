@@ -16,7 +16,7 @@ using test::status_of;
 
 namespace {
 
-struct TwoTasks {
+struct UnendedJob {
   const ClusterSpec cluster{{"local", {test::free_address(), test::free_address()}}};
   Server first{options_of(0)}, second{options_of(1)};
 
@@ -39,7 +39,7 @@ std::unique_ptr<JobEngine> engine_of(Server& server) {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(unended_job, TwoTasks)
+BOOST_FIXTURE_TEST_SUITE(unended_job, UnendedJob)
 
 // The first, with which nothing has been asked yet.
 BOOST_AUTO_TEST_CASE(the_others_hear_of_the_end_after_an_allocation_has_failed) {

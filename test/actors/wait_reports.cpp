@@ -3,6 +3,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+BOOST_AUTO_TEST_SUITE(wait_reports)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -11,8 +13,6 @@ namespace {
 Clock::time_point at(std::chrono::seconds time) { return Clock::time_point(time); }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(wait_reports)
 
 BOOST_AUTO_TEST_CASE(a_wait_for_the_same_ones_is_said_at_once_and_then_every_10_s) {
   WaitReports reports;

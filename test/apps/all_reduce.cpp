@@ -9,6 +9,8 @@
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 
+BOOST_AUTO_TEST_SUITE(all_reduce)
+
 using namespace actorflow::test;
 
 namespace {
@@ -30,8 +32,6 @@ Ranks start_ranks(int count, const std::vector<std::string>& more,
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(all_reduce)
 
 BOOST_AUTO_TEST_CASE(ranks_of_a_process_sum) {
   Process process({"all_reduce", "--ranks=4", "--bytes=40000"});

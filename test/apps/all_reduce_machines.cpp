@@ -8,6 +8,9 @@
 #include "test/apps/support/machines.h"
 #include "test/apps/support/process.h"
 
+BOOST_AUTO_TEST_SUITE(all_reduce_machines,
+                      *boost::unit_test::precondition(actorflow::test::has_machines))
+
 using actorflow::Lan;
 using namespace actorflow::test;
 
@@ -40,8 +43,6 @@ std::uint64_t packets_of(const std::string& algorithm) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(all_reduce_machines, *boost::unit_test::precondition(has_machines))
 
 BOOST_AUTO_TEST_CASE(tensors_of_any_size_are_summed) {
   for (const auto* bytes : {"--bytes=8", "--bytes=100000", "--bytes=5000000"}) {

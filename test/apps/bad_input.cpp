@@ -2,16 +2,17 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
+#include "actors/runtime/exit_status.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(bad_input)
+
+using namespace actorflow;
 using namespace actorflow::test;
 
 namespace {
-
-constexpr int failed_run = 1, lost_task = 138;
-constexpr int bad_usage = 2;
 
 // Runs a program that must fail with `status` and a line of its own that has all of `words` in it.
 void expect_failure(const std::vector<std::string>& command, int status,
@@ -44,8 +45,6 @@ std::vector<std::string> server(const std::string& cluster, const std::string& j
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(bad_input)
 
 BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
   expect_failure({"actorflow"}, bad_usage, {"expected a command"});

@@ -13,6 +13,8 @@
 #include "test/apps/support/slurm.h"
 #include "test/support/hang_limit.h"
 
+BOOST_AUTO_TEST_SUITE(batch_job, *boost::unit_test::precondition(actorflow::test::has_slurm))
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -107,8 +109,6 @@ int number_after(const std::string& text, const std::string& before) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(batch_job, *boost::unit_test::precondition(has_slurm))
 
 BOOST_FIXTURE_TEST_CASE(it_goes_on_from_its_checkpoints_after_a_lost_rank_and_when_it_gives_way,
                         BatchJob) {

@@ -8,6 +8,8 @@
 #include "test/apps/support/python.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(checkpoints)
+
 using namespace actorflow;
 using test::Folder;
 using test::Process;
@@ -39,8 +41,6 @@ bool has(const std::string& text, const std::string& pattern) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(checkpoints)
 
 BOOST_AUTO_TEST_CASE(the_command_lists_the_checkpoints_of_a_folder) {
   const Folder folder;

@@ -9,6 +9,8 @@
 #include "apps/training/data/images.h"
 #include "dataflow/train/replicate.h"
 
+BOOST_AUTO_TEST_SUITE(classifiers)
+
 using namespace actorflow;
 
 namespace {
@@ -36,8 +38,6 @@ Tensor labels_in_turn(std::int64_t count) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(classifiers)
 
 BOOST_AUTO_TEST_CASE(lenet_reads_digits_after_a_few_steps) {
   const ImageData data = load_images(ACTORFLOW_SOURCE_DIR "/apps/data/mnist");

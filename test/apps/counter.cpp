@@ -11,6 +11,8 @@
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 
+BOOST_AUTO_TEST_SUITE(counter)
+
 using namespace actorflow::test;
 
 namespace {
@@ -43,8 +45,6 @@ std::string free_hosts() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(counter)
 
 BOOST_AUTO_TEST_CASE(words_are_counted_on_two_tasks_of_a_process) {
   Process process({"counter", text});

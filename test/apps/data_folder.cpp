@@ -6,6 +6,8 @@
 
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(data_folder)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -24,8 +26,6 @@ class CurrentFolder {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(data_folder)
 
 BOOST_AUTO_TEST_CASE(a_data_set_is_the_project_s_whatever_the_current_folder_has) {
   const Folder folder;

@@ -16,7 +16,10 @@
 #include "test/apps/support/process.h"
 #include "test/apps/support/python.h"
 #include "test/apps/support/slurm.h"
+#include "test/support/contains.h"
 #include "test/support/folder.h"
+
+BOOST_AUTO_TEST_SUITE(deploy)
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -25,10 +28,6 @@ using Json = nlohmann::json;
 namespace {
 
 using Words = std::vector<std::string>;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 const Words& hostile_words() {
   static const Words all{"",      " ",       "a b",      "'",       "\"",        "''\"\"'",
@@ -91,8 +90,6 @@ Words split(const std::string& text, char separator) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(deploy)
 
 BOOST_AUTO_TEST_CASE(every_kind_of_job_is_a_valid_manifest,
                      *boost::unit_test::precondition(has_python)) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "actors/checkpoint/checkpoint.h"
+#include "actors/runtime/exit_status.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/trainers.h"
 #include "test/support/folder.h"
@@ -18,7 +19,6 @@ using test::Trainers;
 
 namespace {
 
-constexpr int failed_run = 1, bad_usage = 2;
 constexpr const char *eio = "5", *eperm = "1", *emfile = "24";
 
 struct BrokenDisk {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(documents)
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -48,8 +50,6 @@ std::vector<std::string> linked_files(std::istream& document) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(documents)
 
 BOOST_AUTO_TEST_CASE(every_relative_link_points_to_a_file_that_exists) {
   std::size_t links = 0;

@@ -15,6 +15,8 @@
 #include "test/apps/support/python.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(ensemble)
+
 using namespace actorflow;
 using namespace actorflow::test;
 using namespace std::string_literals;
@@ -130,8 +132,6 @@ void expect_undisturbed(const Folder& folder) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(ensemble)
 
 BOOST_AUTO_TEST_CASE(digits_with_a_report_pictures_checkpoints_and_a_model) {
   const Folder folder;

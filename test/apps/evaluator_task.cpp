@@ -5,6 +5,8 @@
 
 #include "test/apps/support/trainers.h"
 
+BOOST_AUTO_TEST_SUITE(evaluator_task)
+
 using namespace actorflow::test;
 
 namespace {
@@ -21,8 +23,6 @@ void save_step_20(const std::string& folder) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(evaluator_task)
 
 BOOST_AUTO_TEST_CASE(one_that_is_started_again_does_not_repeat_itself) {
   const Folder folder;

@@ -14,6 +14,8 @@
 #include "test/apps/support/ports.h"
 #include "test/apps/support/trainers.h"
 
+BOOST_AUTO_TEST_SUITE(faults)
+
 using namespace actorflow::test;
 
 namespace {
@@ -82,8 +84,6 @@ void wait_until_taken(pid_t process, int signal) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(faults)
 
 BOOST_AUTO_TEST_CASE(the_others_finish_when_a_worker_is_killed) {
   Trainers trainers(2, 3, {"--train_steps=4000"});

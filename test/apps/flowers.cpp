@@ -10,6 +10,8 @@
 #include "test/apps/support/tf_config_cluster.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(flowers)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -92,8 +94,6 @@ std::string with_loss_of(const std::string& job, int task) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(flowers)
 
 BOOST_AUTO_TEST_CASE(a_process_alone_and_clusters_learn_well) {
   const Folder folder;

@@ -16,6 +16,8 @@
 #include "test/schema/support/raw_client.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(foreign_peers)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -71,8 +73,6 @@ std::string of_their_version(const FrameProxy::Frame& frame) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(foreign_peers)
 
 BOOST_AUTO_TEST_CASE(version_mismatch_of_a_task_or_a_client_is_refused_by_a_server_and_both_are_named) {
   const ServerProcess server;

@@ -10,6 +10,8 @@
 #include "dataflow/values/error.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(images)
+
 using namespace actorflow;
 
 namespace {
@@ -53,8 +55,6 @@ std::vector<int> numbers_of(const Dataset& batches, int count) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(images)
 
 BOOST_AUTO_TEST_CASE(the_project_has_the_canonical_files) {
   const ImageData data = load_images(ACTORFLOW_SOURCE_DIR "/apps/data/mnist");

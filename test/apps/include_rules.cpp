@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(include_rules)
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -304,8 +306,6 @@ std::string actor_mistake(const std::string& name, const std::string& text) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(include_rules)
 
 // Calls visit(name from the top of the project, text) for every production source.
 template <class Visit>

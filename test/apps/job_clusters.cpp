@@ -9,6 +9,8 @@
 
 #include "test/apps/support/job_cluster.h"
 
+BOOST_AUTO_TEST_SUITE(job_clusters)
+
 using namespace actorflow::test;
 
 namespace {
@@ -40,8 +42,6 @@ std::vector<std::string> dealt_back(const std::vector<std::vector<std::string>>&
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(job_clusters)
 
 BOOST_AUTO_TEST_CASE(three_processes_write_what_one_writes) {
   JobCluster job(3);

@@ -9,6 +9,8 @@
 #include "test/apps/support/job_cluster.h"
 #include "test/support/sanitized.h"
 
+BOOST_AUTO_TEST_SUITE(job_resources)
+
 using namespace actorflow::test;
 
 namespace {
@@ -97,8 +99,6 @@ void expect_result_with_scarce_memory(JobCluster& job) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(job_resources)
 
 BOOST_AUTO_TEST_CASE(others_write_the_files_of_a_process_whose_disk_is_full) {
   JobCluster job(3);

@@ -8,6 +8,8 @@
 
 #include "test/apps/support/job_cluster.h"
 
+BOOST_AUTO_TEST_SUITE(job_resume)
+
 using namespace actorflow::test;
 
 namespace {
@@ -47,8 +49,6 @@ void expect_less_work(const std::string& output) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(job_resume)
 
 BOOST_AUTO_TEST_CASE(a_killed_process_goes_on_where_it_was) {
   JobCluster job(1);

@@ -6,6 +6,8 @@
 #include "test/apps/support/supervised_job.h"
 #include "test/apps/support/trainers.h"
 
+BOOST_AUTO_TEST_SUITE(kills_async)
+
 using namespace actorflow::test;
 
 namespace {
@@ -41,8 +43,6 @@ void kill_often(int worker) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(kills_async)
 
 BOOST_AUTO_TEST_CASE(of_a_worker_count_each_update_once) { kill_often(2); }
 

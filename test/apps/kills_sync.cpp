@@ -4,6 +4,8 @@
 #include "test/apps/support/supervised_job.h"
 #include "test/apps/support/trainers.h"
 
+BOOST_AUTO_TEST_SUITE(kills_sync)
+
 using namespace actorflow::test;
 
 namespace {
@@ -31,8 +33,6 @@ void train_through(int kills, Disturb&& disturb) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(kills_sync)
 
 BOOST_AUTO_TEST_CASE(of_a_worker) {
   train_through(2, [](SupervisedJob& job) {

@@ -13,6 +13,9 @@
 #include "test/apps/support/process.h"
 #include "test/apps/support/python.h"
 #include "test/apps/support/slurm.h"
+#include "test/support/contains.h"
+
+BOOST_AUTO_TEST_SUITE(launchers)
 
 using namespace actorflow::test;
 
@@ -21,10 +24,6 @@ namespace {
 using Words = std::vector<std::string>;
 
 std::string program(const std::string& name) { return ACTORFLOW_BIN_DIR "/" + name; }
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // The processes of a job, as Open MPI's mpirun starts them on one machine.
 std::vector<std::unique_ptr<Process>> as_mpirun(int ranks, const Words& command,
@@ -63,8 +62,6 @@ boost::test_tools::assertion_result has_mpich(boost::unit_test::test_unit_id) {
 const Words train_digits{"train", "digits", "--epochs", "2", "--strategy", "multi_worker"};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(launchers)
 
 BOOST_AUTO_TEST_CASE(ranks_find_each_other_by_their_numbers_alone) {
   const auto ranks = as_mpirun(3, {program("all_reduce"), "--rounds", "2"});
@@ -186,8 +183,9 @@ BOOST_AUTO_TEST_CASE(under_srun, *boost::unit_test::precondition(has_slurm)) {
   BOOST_TEST(contains(training->output(), "/job:worker/task:3"), training->output());
 }
 
-BOOST_AUTO_TEST_CASE(under_srun_on_two_machines, *boost::unit_test::precondition(has_slurm) *
-                                                     boost::unit_test::precondition(has_machines)) {
+BOOST_AUTO_TEST_CASE(under_srun_on_two_machines,
+                     *boost::unit_test::precondition(has_slurm) *
+                         boost::unit_test::precondition(actorflow::test::has_machines)) {
   actorflow::Lan machines(3);
   const Slurm slurm(machines, {"node-1", "node-2"});
   Words command = train_digits;

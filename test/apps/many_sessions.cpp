@@ -10,12 +10,12 @@
 #include "test/apps/support/process.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(many_sessions)
+
 using namespace actorflow;
 using test::free_addresses;
 using test::Process;
 using test::status_of;
-
-BOOST_AUTO_TEST_SUITE(many_sessions)
 
 BOOST_AUTO_TEST_CASE(four_hundred_sessions_count_together) {
   constexpr std::size_t clients = 400;

@@ -8,9 +8,9 @@
 
 #include "apps/training/reports/progress.h"
 
-using actorflow::Meter, actorflow::Progress, actorflow::steady_clock;
-
 BOOST_AUTO_TEST_SUITE(meter)
+
+using actorflow::Meter, actorflow::Progress, actorflow::steady_clock;
 
 BOOST_AUTO_TEST_CASE(without_a_step_there_is_nothing) {
   const Meter meter(steady_clock(), 5, 10, 64);

@@ -7,6 +7,8 @@
 #include "test/apps/support/tf_config_cluster.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(model_clusters)
+
 using namespace actorflow::test;
 
 namespace {
@@ -74,8 +76,6 @@ std::string staged_in_one_process() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(model_clusters)
 
 BOOST_AUTO_TEST_CASE(tasks_with_and_without_parameter_servers_learn_the_same) {
   const std::string with_ps = undisturbed({{"ps", 2}, {"chief", 1}, {"worker", 1}}, "chief");

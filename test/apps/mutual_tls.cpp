@@ -3,15 +3,12 @@
 
 #include "test/apps/support/ports.h"
 #include "test/apps/support/trainers.h"
+#include "test/support/contains.h"
 #include "test/support/scoped_environment.h"
 
 using namespace actorflow::test;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // A folder of credentials for two parameter servers and two workers.
 struct Keys {

@@ -10,6 +10,8 @@
 #include "test/support/checkpoint_watch.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(one_step)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -81,8 +83,6 @@ void expect_to_go_on_without_the_holder(std::vector<std::string> flags) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(one_step)
 
 BOOST_AUTO_TEST_CASE(with_a_backup_worker_every_checkpoint_is_of_one_step) {
   expect_one_step({"--sync_replicas", "--replicas_to_aggregate=2"});

@@ -17,6 +17,8 @@
 #include "test/support/exported_ops.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(onnx_export, *boost::unit_test::precondition(actorflow::test::has_python))
+
 using namespace actorflow;
 using namespace actorflow::test;
 using Json = nlohmann::json;
@@ -143,8 +145,6 @@ void check_trained(const ModelChoice& choice, const Shape& example,
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(onnx_export, *boost::unit_test::precondition(has_python))
 
 BOOST_AUTO_TEST_CASE(elementwise_ops_are_the_same) { check_ops(elementwise_outputs); }
 BOOST_AUTO_TEST_CASE(ops_of_shapes_and_reductions_are_the_same) { check_ops(shape_outputs); }

@@ -10,6 +10,8 @@
 #include "test/apps/support/python.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(onnx_import, *boost::unit_test::precondition(actorflow::test::has_python))
+
 using namespace actorflow;
 using namespace actorflow::test;
 using Json = nlohmann::json;
@@ -40,8 +42,6 @@ void check(const std::filesystem::path& model) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(onnx_import, *boost::unit_test::precondition(has_python))
 
 BOOST_AUTO_TEST_CASE(models_of_others_compute_what_onnx_runtime_computes) {
   const Folder folder;

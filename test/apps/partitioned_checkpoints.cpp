@@ -9,6 +9,8 @@
 #include "test/apps/support/process.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(partitioned_checkpoints)
+
 using namespace actorflow;
 using test::Folder;
 using test::free_addresses;
@@ -80,8 +82,6 @@ class Job {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(partitioned_checkpoints)
 
 // Bit by bit: what a row comes to does not depend on where it is.
 BOOST_AUTO_TEST_CASE(a_table_and_its_slots_go_on_in_another_number_of_parts) {

@@ -8,6 +8,8 @@
 #include "test/apps/support/supervised_job.h"
 #include "test/apps/support/trainers.h"
 
+BOOST_AUTO_TEST_SUITE(partitions, *boost::unit_test::precondition(actorflow::test::has_machines))
+
 using actorflow::Lan;
 using namespace actorflow::test;
 using namespace std::chrono_literals;
@@ -45,8 +47,6 @@ void train_through_a_partition(const std::vector<int>& machines) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(partitions, *boost::unit_test::precondition(has_machines))
 
 BOOST_AUTO_TEST_CASE(of_a_worker_from_the_others) {
   train_through_a_partition({SupervisedJob::worker_0});

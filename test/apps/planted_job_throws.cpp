@@ -6,15 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "actors/runtime/exit_status.h"
 #include "test/apps/support/job_cluster.h"
 #include "test/apps/support/throw_once.h"
+
+BOOST_AUTO_TEST_SUITE(planted_job_throws)
 
 using namespace actorflow;
 using test::JobCluster;
 
 namespace {
 
-constexpr int lost_task = 138, failed_run = 1;
 constexpr std::size_t tasks = 3;
 
 bool has(const std::string& text, const std::string& part) {
@@ -102,8 +104,6 @@ void expect_end(std::size_t thrower, const std::vector<std::string>& all, int sl
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(planted_job_throws)
 
 BOOST_AUTO_TEST_CASE(in_the_process_that_coordinates) {
   expect_end(0, {"job-coordinator/CoordinateStage:1", "job-coordinator/StageReady:1",

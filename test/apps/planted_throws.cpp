@@ -11,6 +11,8 @@
 #include "test/apps/support/throw_once.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(planted_throws)
+
 using namespace actorflow;
 using test::cause_of, test::Process;
 
@@ -77,8 +79,6 @@ void expect_end(const std::string& ps_throws, const std::string& worker_throws) 
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(planted_throws)
 
 BOOST_AUTO_TEST_CASE(a_handler_of_a_step_that_throws_fails_it_and_names_node_task_and_cause) {
   Job job("parameter-shard/StateCall:20", "");

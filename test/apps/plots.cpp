@@ -13,6 +13,8 @@
 #include "dataflow/values/error.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(plots)
+
 using namespace actorflow;
 
 namespace {
@@ -61,8 +63,6 @@ std::vector<std::string> labels_of(const Axis& axis) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(plots)
 
 BOOST_AUTO_TEST_CASE(any_text_is_a_label) {
   BOOST_TEST(xml_text(hostile) == harmless);

@@ -7,6 +7,9 @@
 
 #include "test/apps/support/ports.h"
 #include "test/apps/support/trainers.h"
+#include "test/support/contains.h"
+
+BOOST_AUTO_TEST_SUITE(programs)
 
 using namespace actorflow::test;
 
@@ -18,13 +21,7 @@ std::string output_of(const std::vector<std::string>& command) {
   return process.output();
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(programs)
 
 BOOST_AUTO_TEST_CASE(hello_cluster) {
   BOOST_TEST(output_of({"hello_cluster"}) == "Hello, distributed dataflow!\n");

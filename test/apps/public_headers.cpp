@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(public_headers)
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -96,8 +98,6 @@ std::vector<std::string> functions(const std::string& header) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(public_headers)
 
 BOOST_AUTO_TEST_CASE(the_lists_are_sorted_and_name_each_header_once) {
   BOOST_TEST(headers_for_programs().size() > 50u);

@@ -8,6 +8,8 @@
 
 #include "test/apps/support/process.h"
 
+BOOST_AUTO_TEST_SUITE(readme_commands)
+
 using namespace actorflow::test;
 
 namespace {
@@ -71,8 +73,6 @@ std::string text_of(const Command& command) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(readme_commands)
 
 BOOST_AUTO_TEST_CASE(each_program_knows_the_flags_that_the_readme_gives_it) {
   std::ifstream readme(ACTORFLOW_SOURCE_DIR "/README.md");

@@ -17,6 +17,8 @@
 #include "test/apps/support/process.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(rehearsal)
+
 using namespace actorflow;
 using namespace actorflow::test;
 using namespace std::chrono_literals;
@@ -106,8 +108,6 @@ std::string end_of(const std::string& script, const Folder& folder) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(rehearsal)
-
 BOOST_AUTO_TEST_CASE(killed_stopped_and_slow_processes_end_with_the_weights_of_the_simulation) {
   expect_success(
       Rehearsal(
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(all_processes_at_once_lose_power) {
 }
 
 BOOST_AUTO_TEST_CASE(a_bad_network_between_processes_changes_no_bit,
-                     *boost::unit_test::precondition(has_machines)) {
+                     *boost::unit_test::precondition(actorflow::test::has_machines)) {
   const std::string output = expect_success(
       Rehearsal("0.1s partition /job:worker/task:1 /job:ps/task:0 for 1s; 0.2s lossy for 4s; "
                 "0.3s duplicate for 4s; 0.4s late for 6s; 0.5s delay /job:worker/task:0 for 0.8s"),

@@ -8,6 +8,8 @@
 #include "test/apps/support/frame_proxy.h"
 #include "test/apps/support/trainers.h"
 
+BOOST_AUTO_TEST_SUITE(repeated_messages)
+
 using namespace actorflow::test;
 
 namespace {
@@ -47,8 +49,6 @@ class Repeater {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(repeated_messages)
 
 BOOST_AUTO_TEST_CASE(change_no_bit_of_synchronous_training) {
   const std::vector<std::string> flags{"--train_steps=500", "--data=digits", "--hidden=32"};

@@ -5,6 +5,8 @@
 
 #include "test/apps/support/trainers.h"
 
+BOOST_AUTO_TEST_SUITE(replicated_training)
+
 using namespace actorflow::test;
 
 namespace {
@@ -17,8 +19,6 @@ std::int64_t dropped_gradients(const Trainers& trainers) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(replicated_training)
 
 BOOST_AUTO_TEST_CASE(a_synchronous_worker_that_is_killed_and_comes_back_changes_no_bit) {
   const std::vector<std::string> flags = {"--train_steps=1500", "--sync_replicas", "--hidden=32"};

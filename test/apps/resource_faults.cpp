@@ -18,6 +18,8 @@
 #include "test/support/scoped_environment.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(resource_faults)
+
 using namespace actorflow;
 using test::Process;
 
@@ -102,8 +104,6 @@ void expect_parts(const std::string& text, std::initializer_list<const char*> pa
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(resource_faults)
 
 BOOST_AUTO_TEST_CASE(disk_full_while_saving_names_path_and_bytes_and_training_goes_on,
                      *boost::unit_test::precondition(can_mount)) {

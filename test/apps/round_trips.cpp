@@ -4,9 +4,9 @@
 #include "apps/training/reports/report.h"
 #include "dataflow/values/error.h"
 
-using namespace actorflow;
-
 BOOST_AUTO_TEST_SUITE(round_trips)
+
+using namespace actorflow;
 
 BOOST_AUTO_TEST_CASE(a_report_as_json) {
   const TrainReport report{.run = {.version = "1.0.0",

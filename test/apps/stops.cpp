@@ -7,6 +7,8 @@
 #include "test/apps/support/supervised_job.h"
 #include "test/apps/support/trainers.h"
 
+BOOST_AUTO_TEST_SUITE(stops)
+
 using namespace actorflow::test;
 
 namespace {
@@ -44,8 +46,6 @@ void train_through_a_stop_of(const Task& stopped, const Task& witness) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(stops)
 
 BOOST_AUTO_TEST_CASE(of_a_worker) { train_through_a_stop_of({"worker", 0}, {"chief", 0}); }
 

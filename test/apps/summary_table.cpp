@@ -11,6 +11,8 @@
 #include "test/apps/support/process.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(summary_table)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -26,8 +28,6 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(summary_table)
 
 BOOST_AUTO_TEST_CASE(a_sparkline_goes_from_the_smallest_to_the_largest) {
   BOOST_TEST(sparkline(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}, 8) == "▁▂▃▄▅▆▇█");

@@ -18,6 +18,8 @@
 #include "test/apps/support/trainers.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(tensorboard, *boost::unit_test::precondition(actorflow::test::has_python))
+
 using namespace actorflow;
 using namespace actorflow::test;
 using Json = nlohmann::json;
@@ -112,8 +114,6 @@ std::vector<float> random_values(std::size_t count) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(tensorboard, *boost::unit_test::precondition(has_python))
 
 BOOST_AUTO_TEST_CASE(tensorboard_reads_scalars_whatever_they_are) {
   Folder folder;

@@ -6,12 +6,16 @@
 #include <system_error>
 #include <thread>
 
+#include "actors/runtime/exit_status.h"
 #include "test/apps/support/cifar10_images.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/tf_config_cluster.h"
 #include "test/apps/support/trainers.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(train_command)
+
+using namespace actorflow;
 using namespace actorflow::test;
 
 namespace {
@@ -93,8 +97,6 @@ double test_accuracy_in(const std::string& output) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(train_command)
 
 BOOST_AUTO_TEST_CASE(flowers_are_learnt_from_a_table) {
   const Folder folder;
@@ -226,7 +228,6 @@ BOOST_AUTO_TEST_CASE(four_processes_learn_images_as_four_replicas_do) {
 }
 
 BOOST_AUTO_TEST_CASE(flags_that_do_not_fit_the_strategy) {
-  constexpr int bad_usage = 2;
   const auto refused = [](std::vector<std::string> arguments, const std::vector<std::string>& words) {
     arguments.insert(arguments.begin(), "digits");
     const std::string output = train(arguments, bad_usage);

@@ -4,6 +4,8 @@
 #include "apps/cli/program.h"
 #include "apps/cli/train_flags.h"
 
+BOOST_AUTO_TEST_SUITE(train_flags)
+
 using namespace actorflow;
 
 namespace {
@@ -33,8 +35,6 @@ void expect_contradiction(const TrainFlags& flags, const Arguments& named) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(train_flags)
 
 BOOST_AUTO_TEST_CASE(flags_as_arguments) {
   BOOST_TEST(TrainFlags{}.arguments().empty());

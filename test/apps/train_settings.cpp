@@ -11,6 +11,8 @@
 #include "kernels/ops/learning_rate.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(train_settings)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -62,8 +64,6 @@ void expect_refused(const std::string& setting, const std::function<void(Task&)>
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(train_settings)
 
 BOOST_AUTO_TEST_CASE(what_is_the_same_trains_together) {
   BOOST_TEST(refusal_of([](Task&) {}) == "");

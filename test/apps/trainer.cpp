@@ -3,11 +3,11 @@
 
 #include "test/apps/support/trainers.h"
 
+BOOST_AUTO_TEST_SUITE(trainer)
+
 using actorflow::test::report_value;
 using actorflow::test::train_in_one_process;
 using actorflow::test::Trainers;
-
-BOOST_AUTO_TEST_SUITE(trainer)
 
 BOOST_AUTO_TEST_CASE(asynchronous_training_learns_the_digits) {
   Trainers trainers(2, 2, {"--train_steps=4000"});

@@ -14,6 +14,8 @@
 #include "schema/tfrecord.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(training_data)
+
 using namespace actorflow;
 using test::Folder;
 
@@ -51,8 +53,6 @@ std::vector<float> first_features(const Dataset& batches, int count) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(training_data)
 
 BOOST_AUTO_TEST_CASE(of_a_table_a_fifth_is_to_test_on) {
   const Folder folder;

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(unique_types)
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,8 +55,6 @@ std::vector<Definition> types_defined_in(const fs::path& file) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(unique_types)
 
 BOOST_AUTO_TEST_CASE(no_two_types_share_a_name) {
   std::map<std::string, std::string> place_of;

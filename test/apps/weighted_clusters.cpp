@@ -12,6 +12,8 @@
 #include "test/support/folder.h"
 #include "test/support/sanitized.h"
 
+BOOST_AUTO_TEST_SUITE(weighted_clusters)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -90,8 +92,6 @@ void expect_refused(const Jobs& jobs, First first, const Flags& of_chief, const 
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(weighted_clusters)
 
 BOOST_AUTO_TEST_CASE(weights_and_frozen_layers_change_what_is_learned) {
   const std::string plain = undisturbed(ranks, {});

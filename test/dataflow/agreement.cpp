@@ -5,6 +5,8 @@
 #include "dataflow/values/error.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(agreement)
+
 using namespace actorflow;
 using test::says;
 
@@ -20,8 +22,6 @@ CollectiveCall but(Change change) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(agreement)
 
 BOOST_AUTO_TEST_CASE(equal_calls_agree) { BOOST_TEST(!disagreement(sum(), 0, sum(), 1)); }
 

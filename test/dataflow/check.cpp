@@ -10,10 +10,10 @@
 #include "dataflow/values/shape.h"
 #include "test/support/crash.h"
 
+BOOST_AUTO_TEST_SUITE(check)
+
 using namespace actorflow;
 using namespace actorflow::test;
-
-BOOST_AUTO_TEST_SUITE(check)
 
 BOOST_AUTO_TEST_CASE(a_condition_that_holds_evaluates_no_value) {
   int evaluated = 0;

@@ -7,6 +7,8 @@
 #include "dataflow/graph/graph.h"
 #include "test/dataflow/expect.h"
 
+BOOST_AUTO_TEST_SUITE(checkpoint_ops)
+
 using namespace actorflow;
 using test::invalid_with;
 
@@ -21,8 +23,6 @@ Output save(Graph& g, Attrs attrs) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(checkpoint_ops)
 
 BOOST_AUTO_TEST_CASE(attributes_say_which_rows_of_which_tensor_each_variable_has) {
   Graph g;

@@ -3,6 +3,8 @@
 #include "dataflow/cluster/cluster_spec.h"
 #include "test/dataflow/expect.h"
 
+BOOST_AUTO_TEST_SUITE(cluster_spec)
+
 using namespace actorflow;
 using test::invalid_with;
 
@@ -11,8 +13,6 @@ namespace {
 ClusterSpec example() { return {{"worker", {"w0:2222", "w1:2222"}}, {"ps", {"p0:2222"}}}; }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(cluster_spec)
 
 BOOST_AUTO_TEST_CASE(tasks_are_found_by_job_and_index) {
   const ClusterSpec cluster = example();

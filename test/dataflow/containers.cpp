@@ -11,10 +11,10 @@
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
 
+BOOST_AUTO_TEST_SUITE(containers)
+
 using namespace actorflow;
 using test::invalid_with;
-
-BOOST_AUTO_TEST_SUITE(containers)
 
 BOOST_AUTO_TEST_CASE(a_variable_is_named_by_its_innermost_container) {
   Graph g;

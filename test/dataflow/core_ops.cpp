@@ -7,10 +7,10 @@
 #include "dataflow/ops/training_ops.h"
 #include "test/dataflow/expect.h"
 
+BOOST_AUTO_TEST_SUITE(core_ops)
+
 using namespace actorflow;
 using test::invalid_with;
-
-BOOST_AUTO_TEST_SUITE(core_ops)
 
 BOOST_AUTO_TEST_CASE(state_and_transfer_ops_are_stateful_and_dispatched_to_their_actor) {
   for (const OpDef* op : dataflow_ops()) {

@@ -4,6 +4,8 @@
 
 #include "test/dataflow/support/schedule_run.h"
 
+BOOST_AUTO_TEST_SUITE(cost)
+
 using namespace actorflow;
 
 namespace {
@@ -42,8 +44,6 @@ Algorithm choice(const HostRuns& hosts, std::int64_t bytes, double sum_growth = 
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(cost)
 
 BOOST_AUTO_TEST_CASE(the_formulas_are_the_times_of_the_schedules) {
   for (int ranks = 2; ranks <= 17; ++ranks)

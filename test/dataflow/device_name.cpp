@@ -3,10 +3,10 @@
 #include "dataflow/cluster/device_name.h"
 #include "test/dataflow/expect.h"
 
+BOOST_AUTO_TEST_SUITE(device_name)
+
 using namespace actorflow;
 using test::invalid_with;
-
-BOOST_AUTO_TEST_SUITE(device_name)
 
 BOOST_AUTO_TEST_CASE(full_names_lead_back_to_their_text) {
   const std::string text = "/job:worker/replica:0/task:1/device:GPU:2";

@@ -3,9 +3,9 @@
 #include "dataflow/values/dtype.h"
 #include "test/dataflow/expect.h"
 
-using namespace actorflow;
-
 BOOST_AUTO_TEST_SUITE(dtype)
+
+using namespace actorflow;
 
 BOOST_AUTO_TEST_CASE(names_lead_back_to_types) {
   for (auto type :

@@ -5,6 +5,8 @@
 #include "dataflow/graph/core_ops.h"
 #include "test/dataflow/tiny_ops.h"
 
+BOOST_AUTO_TEST_SUITE(fuse)
+
 using namespace actorflow;
 using test::multiply;
 
@@ -52,7 +54,7 @@ std::optional<Fused> fuse_multiply_round(const FusionContext& graph, NodeId last
 constexpr FusionRule rules[] = {fuse_multiply_add, fuse_multiply_round};
 
 Rewritten fused(const Graph& g) {
-  return fuse(g.def(), rules, [](const OpDef&, const std::string&) { return true; });
+  return actorflow::fuse(g.def(), rules, [](const OpDef&, const std::string&) { return true; });
 }
 
 Output sum(Output a, Output b) { return a.graph->add(add_n_op(), {a, b}); }
@@ -85,8 +87,6 @@ struct Example {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(fuse)
 
 BOOST_AUTO_TEST_CASE(one_node_takes_the_place_of_two) {
   Example e;

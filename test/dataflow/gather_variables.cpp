@@ -6,6 +6,8 @@
 #include "dataflow/transform/optimise.h"
 #include "test/dataflow/tiny_ops.h"
 
+BOOST_AUTO_TEST_SUITE(gather_variables)
+
 using namespace actorflow;
 
 namespace {
@@ -25,7 +27,7 @@ struct Model {
     std::vector<Edge> edges;
     for (const auto& fetch : fetches) edges.push_back(fetch.edge);
     StepGraph step = make_step(g.def(), {ids.edge}, edges, {});
-    gather_variables(step);
+    actorflow::gather_variables(step);
     return prune(step.graph, step.roots).graph;
   }
 };
@@ -35,8 +37,6 @@ std::size_t count(const GraphDef& graph, const OpDef& op) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(gather_variables)
 
 BOOST_AUTO_TEST_CASE(rows_are_read_where_only_rows_are_wanted) {
   const Model m;

@@ -5,6 +5,8 @@
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
 
+BOOST_AUTO_TEST_SUITE(gradient, *boost::unit_test::tolerance(1e-12))
+
 using namespace actorflow;
 using test::compute;
 using test::invalid_with;
@@ -17,8 +19,6 @@ Output add(Output a, Output b) { return a.graph->add(add_n_op(), {a, b}); }
 Output scalar(Graph& g, std::string_view name) { return g.placeholder(DType::float64, {}, name); }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(gradient, *boost::unit_test::tolerance(1e-12))
 
 BOOST_AUTO_TEST_CASE(chain_rule_on_a_product) {
   Graph g;

@@ -3,6 +3,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+BOOST_AUTO_TEST_SUITE(gradient_buckets)
+
 using namespace actorflow;
 
 namespace {
@@ -20,8 +22,6 @@ std::vector<Output> gradients_of(Graph& g, const std::vector<std::int64_t>& elem
 const AllReduce small{.first_bucket_bytes = 40, .bucket_bytes = 80, .alone_bytes = 400};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(gradient_buckets)
 
 BOOST_AUTO_TEST_CASE(the_first_bucket_is_smaller_than_the_others) {
   Graph g;

@@ -5,6 +5,8 @@
 #include <boost/test/unit_test.hpp>
 #include <numeric>
 
+BOOST_AUTO_TEST_SUITE(gradient_slices)
+
 using namespace actorflow;
 
 namespace {
@@ -32,8 +34,6 @@ using Positions = std::vector<std::size_t>;
 using Numbers = std::vector<std::int64_t>;
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(gradient_slices)
 
 BOOST_AUTO_TEST_CASE(equal_slices_cut_through_variables) {
   const auto buckets = plan({4, 3, 3}, {Adam{}, Adam{}, Adam{}}, of_ranks(2));

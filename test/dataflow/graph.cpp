@@ -5,6 +5,8 @@
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
 
+BOOST_AUTO_TEST_SUITE(graph)
+
 using namespace actorflow;
 using test::error_with;
 using test::invalid_with;
@@ -24,8 +26,6 @@ Node node_of(const OpDef& op, std::string name, std::vector<Edge> inputs = {}) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(graph)
 
 BOOST_AUTO_TEST_CASE(taken_names_are_numbered) {
   Graph g;

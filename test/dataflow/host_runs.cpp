@@ -2,9 +2,9 @@
 
 #include <boost/test/unit_test.hpp>
 
-using namespace actorflow;
-
 BOOST_AUTO_TEST_SUITE(host_runs)
+
+using namespace actorflow;
 
 BOOST_AUTO_TEST_CASE(ranks_that_follow_each_other_on_a_host_are_a_run) {
   const HostRuns uneven = actorflow::host_runs({"a", "b", "b", "c"});

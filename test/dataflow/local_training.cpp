@@ -11,6 +11,8 @@
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
 
+BOOST_AUTO_TEST_SUITE(local_training)
+
 using namespace actorflow;
 
 namespace {
@@ -49,8 +51,6 @@ AllReduce of_steps(int steps) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(local_training)
 
 BOOST_AUTO_TEST_CASE(a_step_speaks_with_nobody_and_keeps_rows_sparse) {
   const Model m(of_steps(3));

@@ -8,11 +8,11 @@
 #include "dataflow/ops/dataflow_ops.h"
 #include "test/dataflow/expect.h"
 
+BOOST_AUTO_TEST_SUITE(op)
+
 using namespace actorflow;
 using test::error_with;
 using test::invalid_with;
-
-BOOST_AUTO_TEST_SUITE(op)
 
 BOOST_AUTO_TEST_CASE(the_registry_finds_ops_by_name) {
   const OpRegistry registry(dataflow_ops());

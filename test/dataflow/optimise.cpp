@@ -5,12 +5,12 @@
 #include "dataflow/transform/optimise.h"
 #include "test/dataflow/tiny_ops.h"
 
+BOOST_AUTO_TEST_SUITE(optimise)
+
 using namespace actorflow;
 using test::compute;
 using test::evaluate;
 using test::multiply;
-
-BOOST_AUTO_TEST_SUITE(optimise)
 
 BOOST_AUTO_TEST_CASE(prune_keeps_inputs_and_controls_of_the_roots) {
   Graph g;

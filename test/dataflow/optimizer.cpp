@@ -5,10 +5,10 @@
 #include "dataflow/ops/optimizer.h"
 #include "test/dataflow/expect.h"
 
+BOOST_AUTO_TEST_SUITE(optimizer)
+
 using namespace actorflow;
 using test::invalid_with;
-
-BOOST_AUTO_TEST_SUITE(optimizer)
 
 BOOST_AUTO_TEST_CASE(name_and_hyperparameters_lead_back_to_the_optimizer) {
   const std::vector<Optimizer> all = {

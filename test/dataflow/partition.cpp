@@ -8,6 +8,8 @@
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
 
+BOOST_AUTO_TEST_SUITE(partition)
+
 using namespace actorflow;
 using test::multiply;
 
@@ -32,8 +34,6 @@ std::vector<Node> nodes_of(const GraphDef& graph, const OpDef& op) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(partition)
 
 BOOST_AUTO_TEST_CASE(a_graph_of_one_task_stays_as_it_is) {
   Graph g;

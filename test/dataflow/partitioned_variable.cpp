@@ -5,6 +5,8 @@
 #include "dataflow/train/replica_device_setter.h"
 #include "test/dataflow/expect.h"
 
+BOOST_AUTO_TEST_SUITE(partitioned_variable)
+
 using namespace actorflow;
 using test::invalid_with;
 
@@ -18,12 +20,10 @@ PartitionedVariable zeros(Graph& g, const Shape& shape, const Partitioner& parti
   const auto initial = [&g](const Shape& part, std::int64_t) {
     return g.constant(Tensor::zeros(DType::float32, part));
   };
-  return partitioned_variable(g, "table", floats(shape), initial, partitioner);
+  return actorflow::partitioned_variable(g, "table", floats(shape), initial, partitioner);
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(partitioned_variable)
 
 BOOST_AUTO_TEST_CASE(parts_of_a_fixed_number_are_equal_but_for_one_row) {
   const auto sizes = [](std::int64_t rows, int parts) {

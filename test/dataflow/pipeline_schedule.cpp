@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+BOOST_AUTO_TEST_SUITE(pipeline_schedule)
+
 using namespace actorflow;
 
 namespace {
@@ -42,8 +44,6 @@ int most_in_flight(PipelineSchedule schedule, int stage, int stages, int micro_b
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(pipeline_schedule)
 
 BOOST_AUTO_TEST_CASE(stages_idle_for_as_long_as_published) {
   for (const PipelineSchedule schedule : both)

@@ -6,6 +6,8 @@
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
 
+BOOST_AUTO_TEST_SUITE(place)
+
 using namespace actorflow;
 using test::invalid_with;
 
@@ -41,8 +43,6 @@ std::string device_for(const std::string& wanted, const PlaceOptions& options = 
 bool has_no_gpu_kernel(const OpDef&, std::string_view type) { return type == "CPU"; }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(place)
 
 BOOST_AUTO_TEST_CASE(open_fields_come_from_the_default_device) {
   BOOST_TEST(device_for("") == worker);

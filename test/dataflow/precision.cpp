@@ -6,6 +6,8 @@
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
 
+BOOST_AUTO_TEST_SUITE(precision)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -34,8 +36,6 @@ const OpDef& product_op() {
 Output product(Output a, Output b) { return a.graph->add(product_op(), {a, b}); }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(precision)
 
 BOOST_AUTO_TEST_CASE(names_are_read_as_they_are_written) {
   for (const auto each : {Precision::float32, Precision::tf32, Precision::bf16})

@@ -5,6 +5,8 @@
 #include "dataflow/values/error.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(ranks)
+
 using namespace actorflow;
 using test::says;
 
@@ -13,8 +15,6 @@ namespace {
 using Places = std::vector<RankPlace>;
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(ranks)
 
 // The numbers are those of Horovod's own test.
 BOOST_AUTO_TEST_CASE(processes_fill_the_slots_of_hosts_in_their_order) {

@@ -7,6 +7,8 @@
 #include "dataflow/graph/core_ops.h"
 #include "test/dataflow/tiny_ops.h"
 
+BOOST_AUTO_TEST_SUITE(region)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -76,8 +78,6 @@ void fetch(Output output) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(region)
 
 BOOST_AUTO_TEST_CASE(nodes_that_hang_together_become_one_with_their_constants) {
   Graph g;

@@ -4,6 +4,8 @@
 
 #include "test/dataflow/expect.h"
 
+BOOST_AUTO_TEST_SUITE(replica_device_setter)
+
 using namespace actorflow;
 using test::invalid_with;
 
@@ -30,8 +32,6 @@ std::vector<std::string> places_of_layers(const PsStrategy& strategy) {
 const std::string ps0 = "/job:ps/task:0", ps1 = "/job:ps/task:1";
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(replica_device_setter)
 
 BOOST_AUTO_TEST_CASE(by_turns_all_weights_of_a_perceptron_are_on_one_task) {
   BOOST_TEST(places_of_layers(round_robin(2)) == (std::vector{ps1, ps0, ps1, ps0}),

@@ -10,6 +10,8 @@
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
 
+BOOST_AUTO_TEST_SUITE(replicate)
+
 using namespace actorflow;
 using test::invalid_with;
 using test::multiply;
@@ -45,8 +47,6 @@ const Replication synchronous{
     .replica = 1, .replicas = 3, .strategy = Synchronous{.replicas_to_aggregate = 2}};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(replicate)
 
 BOOST_AUTO_TEST_CASE(variables_go_round_the_parameter_servers) {
   const Model m;

@@ -8,6 +8,8 @@
 #include "test/dataflow/support/schedule_run.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(schedule)
+
 using namespace actorflow;
 using test::says, test::ScheduleRun;
 
@@ -69,8 +71,6 @@ std::vector<double> tensors_sent(const SchedulePlan& plan) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(schedule)
 
 BOOST_AUTO_TEST_CASE(every_all_reduce_gives_every_rank_the_sum_in_the_order_of_ranks) {
   for (int ranks = 1; ranks <= most_ranks; ++ranks)

@@ -3,10 +3,10 @@
 #include "dataflow/values/shape.h"
 #include "test/dataflow/expect.h"
 
+BOOST_AUTO_TEST_SUITE(shape)
+
 using namespace actorflow;
 using test::invalid_with;
-
-BOOST_AUTO_TEST_SUITE(shape)
 
 BOOST_AUTO_TEST_CASE(default_is_a_scalar) {
   const Shape scalar;

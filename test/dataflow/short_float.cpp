@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 
+BOOST_AUTO_TEST_SUITE(short_float)
+
 using namespace actorflow;
 
 namespace {
@@ -74,8 +76,6 @@ void check_every_pattern(int fraction_bits, int bias) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(short_float)
 
 BOOST_AUTO_TEST_CASE(every_float16_is_its_value_and_the_nearest_to_its_surroundings) {
   check_every_pattern<Float16>(10, 15);

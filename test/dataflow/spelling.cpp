@@ -4,9 +4,9 @@
 
 #include "dataflow/values/spelling.h"
 
-using namespace actorflow;
-
 BOOST_AUTO_TEST_SUITE(spelling)
+
+using namespace actorflow;
 
 BOOST_AUTO_TEST_CASE(the_nearest_name_is_proposed) {
   constexpr std::array<std::string_view, 3> known = {"MatMul", "Multiply", "Maximum"};

@@ -2,6 +2,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+BOOST_AUTO_TEST_SUITE(stage_tracker)
+
 using namespace actorflow;
 
 namespace {
@@ -30,8 +32,6 @@ std::size_t make(StageTracker& tracker, int task, double began = 0, double ended
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(stage_tracker)
 
 BOOST_AUTO_TEST_CASE(a_stage_has_finished_when_each_part_is_made) {
   auto tracker = tracker_of(2);

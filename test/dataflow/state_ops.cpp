@@ -5,10 +5,10 @@
 #include "dataflow/graph/graph.h"
 #include "test/dataflow/expect.h"
 
+BOOST_AUTO_TEST_SUITE(state_ops)
+
 using namespace actorflow;
 using test::invalid_with;
-
-BOOST_AUTO_TEST_SUITE(state_ops)
 
 BOOST_AUTO_TEST_CASE(a_variable_needs_a_name_and_a_known_shape) {
   Graph g;

@@ -6,12 +6,12 @@
 #include "test/dataflow/expect.h"
 #include "test/dataflow/tiny_ops.h"
 
+BOOST_AUTO_TEST_SUITE(step_graph)
+
 using namespace actorflow;
 using test::compute;
 using test::invalid_with;
 using test::multiply;
-
-BOOST_AUTO_TEST_SUITE(step_graph)
 
 BOOST_AUTO_TEST_CASE(feeds_become_args_and_fetches_retvals) {
   Graph g;

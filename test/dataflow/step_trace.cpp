@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
+#include "test/support/contains.h"
+
+BOOST_AUTO_TEST_SUITE(step_trace)
+
 using namespace actorflow;
+using namespace actorflow::test;
 
 namespace {
 
@@ -18,10 +23,6 @@ StepTrace two_tasks() {
            {"say \"b\"\n", "Relu", worker, 25, 28, 8}}};
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 // The track of the event with this name.
 std::string track_of(const std::string& json, const std::string& name) {
   const auto at = json.find("\"name\":" + name);
@@ -31,8 +32,6 @@ std::string track_of(const std::string& json, const std::string& name) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(step_trace)
 
 BOOST_AUTO_TEST_CASE(a_transfer_is_a_send_and_the_recv_of_its_channel) {
   const auto found = transfers(two_tasks());

@@ -4,6 +4,8 @@
 
 #include "test/dataflow/expect.h"
 
+BOOST_AUTO_TEST_SUITE(task_config)
+
 using namespace actorflow;
 using test::invalid_with;
 
@@ -16,8 +18,6 @@ TaskConfig config_of(const TaskName& task, int tasks_per_replica) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(task_config)
 
 BOOST_AUTO_TEST_CASE(the_first_task_of_a_group_runs_its_replica) {
   const TaskConfig chief = config_of({"chief", 0}, 2);

@@ -6,10 +6,10 @@
 #include "dataflow/values/tensor.h"
 #include "test/dataflow/expect.h"
 
+BOOST_AUTO_TEST_SUITE(tensor)
+
 using namespace actorflow;
 using test::invalid_with;
-
-BOOST_AUTO_TEST_SUITE(tensor)
 
 BOOST_AUTO_TEST_CASE(holds_its_elements_row_by_row) {
   const auto t = Tensor::of<std::int32_t>({2, 3}, {1, 2, 3, 4, 5, 6});

@@ -4,10 +4,10 @@
 
 #include "test/dataflow/expect.h"
 
+BOOST_AUTO_TEST_SUITE(tensor_types)
+
 using namespace actorflow;
 using test::invalid_with;
-
-BOOST_AUTO_TEST_SUITE(tensor_types)
 
 BOOST_AUTO_TEST_CASE(a_list_survives_its_text) {
   const std::vector<TensorType> types = {{DType::uint8, {28, -1}},

@@ -5,6 +5,8 @@
 #include "dataflow/graph/graph.h"
 #include "test/dataflow/expect.h"
 
+BOOST_AUTO_TEST_SUITE(training_ops)
+
 using namespace actorflow;
 using test::invalid_with;
 
@@ -29,8 +31,6 @@ Attrs token_attrs(std::int64_t aggregate, std::int64_t total, std::int64_t token
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(training_ops)
 
 BOOST_AUTO_TEST_CASE(updates_are_checked) {
   Graph g;

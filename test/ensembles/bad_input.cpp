@@ -10,6 +10,8 @@
 #include "test/ensembles/support/flowers.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(bad_input)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -31,8 +33,6 @@ std::string refused_fit(const EnsembleOptions& options, const Labelled& data, co
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(bad_input)
 
 BOOST_AUTO_TEST_CASE(options_are_checked_at_once) {
   expect_error(refused({.members = 1}), "expected 2 members or more, got 1");

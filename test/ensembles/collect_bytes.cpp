@@ -6,6 +6,8 @@
 #include "actors/jobs/engine/job_report.h"
 #include "actors/jobs/job.h"
 
+BOOST_AUTO_TEST_SUITE(collect_bytes)
+
 using namespace actorflow;
 
 namespace {
@@ -13,7 +15,7 @@ namespace {
 std::vector<std::string> collected(std::size_t parts,
                                    const std::function<std::string(std::size_t)>& make) {
   Job job(JobOptions{});
-  return collect_bytes(job, parts, make);
+  return actorflow::collect_bytes(job, parts, make);
 }
 
 // What all stages together have read.
@@ -33,8 +35,6 @@ std::string bytes_of(std::size_t part, std::size_t size) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(collect_bytes)
 
 BOOST_AUTO_TEST_CASE(more_than_a_stage_brings_to_the_program) {
   const auto make = [](std::size_t part) { return bytes_of(part, part == 1 ? 7 : (40 << 20) + part); };

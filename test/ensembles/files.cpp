@@ -8,6 +8,8 @@
 #include "test/support/says.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(files)
+
 using namespace actorflow;
 using namespace actorflow::test;
 namespace fs = std::filesystem;
@@ -37,8 +39,6 @@ void flip_a_bit(const std::string& path) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(files)
 
 BOOST_AUTO_TEST_CASE(what_was_saved_answers_the_same) {
   const Tensor x = three_clouds(40, 3).x;

@@ -14,6 +14,8 @@
 #include "kernels/ops/learning_rate.h"
 #include "test/ensembles/support/flowers.h"
 
+BOOST_AUTO_TEST_SUITE(methods)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -52,8 +54,6 @@ Model model_of_numbers() {
 double mean_of_members(const EnsembleScore& score) { return score.ensemble - score.gain(); }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(methods)
 
 BOOST_AUTO_TEST_CASE(members_differ_by_their_seed_and_vote_better_than_they_do_in_the_mean) {
   const auto [x, y] = three_clouds(150, 1);

@@ -11,6 +11,8 @@
 #include "actors/ensembles/samples.h"
 #include "test/ensembles/scikit_learn/votes.h"
 
+BOOST_AUTO_TEST_SUITE(votes)
+
 using namespace actorflow;
 namespace sk = actorflow::test::scikit_learn;
 
@@ -69,8 +71,6 @@ void expect_stacked_numbers(bool passthrough, const std::vector<double>& expecte
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(votes)
 
 BOOST_AUTO_TEST_CASE(soft_votes_are_those_of_scikit_learn) {
   const Tensor probabilities = soft_vote(all_members(sk::weights));

@@ -8,6 +8,8 @@
 #include "test/estimator/support/says_all.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(estimators)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -38,8 +40,6 @@ void expect_refused(const Estimator& estimator, const InputFn& input, std::vecto
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(estimators)
 
 BOOST_AUTO_TEST_CASE(iris_flowers_are_told_apart) {
   const Folder folder;

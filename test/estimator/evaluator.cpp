@@ -14,6 +14,8 @@
 #include "test/support/folder.h"
 #include "test/support/hang_limit.h"
 
+BOOST_AUTO_TEST_SUITE(evaluator)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -42,8 +44,6 @@ std::optional<Logs> evaluate(const Folder& folder, std::int64_t max_steps) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(evaluator)
 
 BOOST_AUTO_TEST_CASE(one_process_evaluates_each_checkpoint_once_and_exports_the_last) {
   const Folder folder;

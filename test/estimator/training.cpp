@@ -13,6 +13,8 @@
 #include "test/estimator/support/says_all.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(training)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -57,8 +59,6 @@ void damage_newest(const Folder& folder) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(training)
 
 BOOST_AUTO_TEST_CASE(steps_are_more_and_max_steps_are_in_all) {
   const Folder folder;

@@ -7,6 +7,8 @@
 #include "test/actors/support/failing_memory.h"
 #include "test/jobs/support/lone_agent.h"
 
+BOOST_AUTO_TEST_SUITE(agents)
+
 using namespace actorflow;
 
 namespace {
@@ -35,8 +37,6 @@ class ShortOfMemory final : public HandlerProbe {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(agents)
 
 // Of the numbers that are left out there are copies: in what the agent knows of the attempt, and in what
 // the actor that runs it is given.

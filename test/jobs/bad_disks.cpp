@@ -14,6 +14,8 @@
 #include "test/jobs/support/test_job.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(bad_disks)
+
 using namespace actorflow;
 
 namespace {
@@ -56,8 +58,6 @@ class RefusesTheMark final : public test::RealCalls {
 constexpr std::int64_t expected = std::int64_t{600'000} * 599'999 / 2;
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(bad_disks)
 
 // A read of a chunk, or of a run, from all over the job.
 BOOST_AUTO_TEST_CASE(what_has_changed_on_disk_is_made_again) {

@@ -6,9 +6,9 @@
 #include "actors/jobs/engine/program_build.h"
 #include "test/jobs/support/test_job.h"
 
-using namespace actorflow;
-
 BOOST_AUTO_TEST_SUITE(builds)
+
+using namespace actorflow;
 
 BOOST_AUTO_TEST_CASE(a_build_is_told_by_the_program_and_the_library_that_it_runs) {
   const test::Folder folder;

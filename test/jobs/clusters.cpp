@@ -12,6 +12,8 @@
 #include "test/jobs/support/test_job.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(clusters)
+
 using namespace actorflow;
 
 namespace {
@@ -67,8 +69,6 @@ Status run_task(LocalCluster& cluster, int task, const JobTable& jobs,
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(clusters)
 
 BOOST_AUTO_TEST_CASE(a_task_between_two_stages_hears_of_the_jobs_end) {
   Course of_this_test;

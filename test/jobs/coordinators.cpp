@@ -8,6 +8,8 @@
 #include "actors/runtime/threaded_runtime.h"
 #include "test/jobs/support/coordinator_inbox.h"
 
+BOOST_AUTO_TEST_SUITE(coordinators)
+
 using namespace actorflow;
 using test::FromTask, test::last_stage;
 
@@ -58,8 +60,6 @@ struct Coordinator {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(coordinators)
 
 // What a task says is too large for its link, whenever it has run the part again.
 BOOST_AUTO_TEST_CASE(messages_that_never_come_end_the_job_and_say_why) {

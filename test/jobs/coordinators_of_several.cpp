@@ -9,6 +9,8 @@
 #include "actors/task/server.h"
 #include "test/jobs/support/coordinator_inbox.h"
 
+BOOST_AUTO_TEST_SUITE(coordinators_of_several)
+
 using namespace actorflow;
 using test::FromTask, test::last_stage;
 
@@ -86,8 +88,6 @@ struct Coordinator {
 const Status disk_is_full{Code::resource_exhausted, "No space left on device"};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(coordinators_of_several)
 
 // A slow part runs twice: the attempt that was faster counts, the other one is refused, and then the
 // files of the first one cannot take their places.

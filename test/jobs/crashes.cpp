@@ -6,9 +6,9 @@
 #include "test/jobs/support/test_job.h"
 #include "test/support/crash.h"
 
-using namespace actorflow;
-
 BOOST_AUTO_TEST_SUITE(crashes)
+
+using namespace actorflow;
 
 BOOST_AUTO_TEST_CASE(a_crash_in_a_function_names_the_part_and_its_stage) {
   const test::Death death = test::death_of([] {

@@ -8,6 +8,8 @@
 #include "test/jobs/support/test_job.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(errors)
+
 using namespace actorflow;
 using test::small_parts;
 
@@ -23,8 +25,6 @@ std::int64_t number(std::string_view text) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(errors)
 
 BOOST_AUTO_TEST_CASE(what_a_function_throws_names_operator_file_byte_and_record) {
   const test::Folder folder;

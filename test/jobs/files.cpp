@@ -12,10 +12,10 @@
 #include "test/jobs/support/test_job.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(files)
+
 using namespace actorflow;
 using test::small_parts;
-
-BOOST_AUTO_TEST_SUITE(files)
 
 BOOST_AUTO_TEST_CASE(rows_of_csv_are_records_and_records_rows) {
   const test::Folder folder;

@@ -6,6 +6,8 @@
 #include "actors/jobs/job.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(flags)
+
 using namespace actorflow;
 
 namespace {
@@ -49,8 +51,6 @@ void two_columns(Job& job) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(flags)
 
 BOOST_AUTO_TEST_CASE(the_result_and_the_shuffle_are_compressed_as_they_say) {
   BOOST_TEST((parsed({}).shuffle_compression == Compression::lz4));

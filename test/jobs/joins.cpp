@@ -8,6 +8,8 @@
 
 #include "test/jobs/support/test_job.h"
 
+BOOST_AUTO_TEST_SUITE(joins)
+
 using namespace actorflow;
 using test::small_parts;
 
@@ -75,8 +77,6 @@ void check_joins(const Pairs& left, const Pairs& right, std::size_t partitions) 
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(joins)
 
 BOOST_AUTO_TEST_CASE(joins_give_each_pair_of_values_with_equal_keys) {
   const Pairs left = pairs_with(7, 300, 300, 100, "l"), right = pairs_with(7, 200, 200, 150, "r");

@@ -11,6 +11,8 @@
 #include "test/support/folder.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(journal)
+
 using namespace actorflow;
 using test::Folder, test::read_file, test::write_file;
 
@@ -59,8 +61,6 @@ class RefusingCalls final : public test::RealCalls {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(journal)
 
 BOOST_AUTO_TEST_CASE(what_was_written_is_read) {
   const Folder folder;

@@ -11,6 +11,8 @@
 #include "test/support/log_lines.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(last_parts)
+
 using namespace actorflow;
 
 namespace {
@@ -42,8 +44,6 @@ void check_said(test::LogLines& log, const std::vector<std::string>& texts) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(last_parts)
 
 BOOST_AUTO_TEST_CASE(a_part_that_runs_when_another_has_failed_is_named) {
   test::LogLines log;

@@ -12,6 +12,8 @@
 #include "test/jobs/support/test_job.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(limits)
+
 using namespace actorflow;
 using test::small_parts;
 
@@ -45,8 +47,6 @@ std::map<std::string, std::string> files_below(const std::string& folder) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(limits)
 
 BOOST_AUTO_TEST_CASE(the_output_is_the_same_for_any_number_of_threads) {
   const test::Folder folder;

@@ -3,6 +3,8 @@
 
 #include "test/jobs/support/lone_agent.h"
 
+BOOST_AUTO_TEST_SUITE(lost_slices)
+
 using namespace actorflow;
 
 namespace {
@@ -10,8 +12,6 @@ namespace {
 StoredChunks no_chunks() { return {}; }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(lost_slices)
 
 // What it has asked for on behalf of the part comes, and nobody wants it.
 BOOST_AUTO_TEST_CASE(a_part_that_is_refused_holds_nothing) {

@@ -9,6 +9,8 @@
 
 #include "test/jobs/support/test_job.h"
 
+BOOST_AUTO_TEST_SUITE(operators)
+
 using namespace actorflow;
 using test::small_parts;
 
@@ -36,8 +38,6 @@ std::vector<T> sorted(std::vector<T> values) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(operators)
 
 BOOST_AUTO_TEST_CASE(words_are_counted_as_a_map_counts_them) {
   const std::string path = ACTORFLOW_SOURCE_DIR "/apps/data/shakespeare/shakespeare.txt";

@@ -6,6 +6,8 @@
 #include "test/jobs/support/test_job.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(options)
+
 using namespace actorflow;
 using test::small_parts;
 
@@ -16,8 +18,6 @@ Status status_with(const JobOptions& options) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(options)
 
 BOOST_AUTO_TEST_CASE(sizes_with_which_no_job_can_run_are_refused_with_their_bounds) {
   const auto check_refused = [](JobOptions options, const std::string& text) {

@@ -15,6 +15,8 @@
 #include "test/support/order.capnp.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(own_records)
+
 using namespace actorflow;
 using test::Order;
 using test::small_parts;
@@ -106,8 +108,6 @@ void sums_by_key(Job& job) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(own_records)
 
 BOOST_AUTO_TEST_CASE(tensors_are_reduced_by_key) {
   std::map<std::int64_t, Tensor> expected;

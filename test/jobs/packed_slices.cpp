@@ -9,6 +9,8 @@
 #include "schema/records/key.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(packed_slices)
+
 using namespace actorflow;
 
 namespace {
@@ -74,8 +76,6 @@ struct Fetching {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(packed_slices)
 
 BOOST_AUTO_TEST_CASE(packed_slices_come_back) {
   for (const auto kind : {Compression::lz4, Compression::zstd}) {

@@ -8,6 +8,8 @@
 #include "test/jobs/support/bad_disk.h"
 #include "test/jobs/support/test_job.h"
 
+BOOST_AUTO_TEST_SUITE(progress)
+
 using namespace actorflow;
 
 namespace {
@@ -71,8 +73,6 @@ double left(const StageReport& report) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(progress)
 
 BOOST_AUTO_TEST_CASE(bytes_are_counted_once_each) {
   test::BadDisk disk(0, 0);

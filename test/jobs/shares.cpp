@@ -15,6 +15,8 @@
 #include "test/jobs/support/test_job.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(shares)
+
 using namespace actorflow;
 
 namespace {
@@ -81,8 +83,6 @@ Numbers every(const Numbers& all, std::size_t stride, std::size_t first) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(shares)
 
 BOOST_AUTO_TEST_CASE(each_task_has_every_so_manieth_record_when_the_job_has_ended) {
   Job alone(test::small_parts());

@@ -9,6 +9,8 @@
 #include "test/jobs/support/test_job.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(tensors)
+
 using namespace actorflow;
 using test::small_parts;
 
@@ -39,8 +41,6 @@ std::vector<Tuple> all_of(const Dataset& dataset) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(tensors)
 
 BOOST_AUTO_TEST_CASE(fields_of_records_are_columns_of_batches) {
   struct Mixed {

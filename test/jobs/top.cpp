@@ -9,6 +9,8 @@
 
 #include "actors/jobs/record_order.h"
 
+BOOST_AUTO_TEST_SUITE(top)
+
 using namespace actorflow;
 
 namespace {
@@ -45,8 +47,6 @@ void expect_first_ones(const std::vector<Key>& keys) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(top)
 
 BOOST_AUTO_TEST_CASE(equal_keys_keep_the_order_of_their_coming) {
   expect_first_ones<int>({3, -1, 2, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()});

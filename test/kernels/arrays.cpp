@@ -10,6 +10,8 @@
 #include "kernels/ops/arrays.h"
 #include "test/kernels/support/interpreter.h"
 
+BOOST_AUTO_TEST_SUITE(arrays)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -72,8 +74,6 @@ auto invalid_with(const std::string& part) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(arrays)
 
 BOOST_AUTO_TEST_CASE(operators_compare_and_assign) {
   Graph g;

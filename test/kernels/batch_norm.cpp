@@ -8,6 +8,8 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/names.h"
 
+BOOST_AUTO_TEST_SUITE(batch_norm)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -21,7 +23,7 @@ Output filled(Graph& graph, std::int64_t channels, float value) {
 BatchNorm normalise(Output x, double epsilon = 0) {
   const std::int64_t channels = x.shape()[x.shape().rank() - 1];
   Graph& graph = *x.graph;
-  return batch_norm(x, filled(graph, channels, 1), filled(graph, channels, 0), epsilon);
+  return actorflow::batch_norm(x, filled(graph, channels, 1), filled(graph, channels, 0), epsilon);
 }
 
 // rows x channels: 1, 2, 3, ... in each channel, scaled and moved.
@@ -34,8 +36,6 @@ Tensor ramp(std::int64_t rows, std::int64_t channels, float step, float from) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(batch_norm)
 
 BOOST_AUTO_TEST_CASE(the_variance_for_moving_averages_is_unbiased) {
   Graph graph;

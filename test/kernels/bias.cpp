@@ -6,6 +6,8 @@
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 
+BOOST_AUTO_TEST_SUITE(bias)
+
 using namespace actorflow;
 using actorflow::test::interpret;
 
@@ -21,8 +23,6 @@ Tensor count_rows(std::int64_t rows, std::int64_t columns) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(bias)
 
 BOOST_AUTO_TEST_CASE(long_columns_are_summed_up_without_loss) {
   const std::int64_t rows = (1 << 24) + 10;  // in float32 2^24 + 1 is 2^24

@@ -6,6 +6,8 @@
 
 #include "test/kernels/support/interpreter.h"
 
+BOOST_AUTO_TEST_SUITE(clipping)
+
 using namespace actorflow;
 
 namespace {
@@ -38,8 +40,6 @@ Tensor value(Output output) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(clipping)
 
 BOOST_AUTO_TEST_CASE(the_global_norm_is_that_of_all_tensors_together) {
   const Gradients gradients;

@@ -10,6 +10,8 @@
 #include "kernels/ops/arrays.h"
 #include "test/kernels/support/interpreter.h"
 
+BOOST_AUTO_TEST_SUITE(control_flow)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -56,8 +58,6 @@ Output power(Output x, Output n) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(control_flow)
 
 BOOST_AUTO_TEST_CASE(a_condition_computes_the_chosen_branch) {
   const Curve f([](Output x) {

@@ -7,6 +7,8 @@
 #include "kernels/loops/vectorised.h"
 #include "kernels/products/bfloat16.h"
 
+BOOST_AUTO_TEST_SUITE(cpu_features)
+
 using namespace actorflow;
 
 namespace {
@@ -33,8 +35,6 @@ CpuReadings turin() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(cpu_features)
 
 BOOST_AUTO_TEST_CASE(a_machine_with_everything_has_everything) {
   const CpuFeatures features = features_of(sapphire_rapids());

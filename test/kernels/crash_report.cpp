@@ -10,6 +10,8 @@
 #include "kernels/core/kernel.h"
 #include "test/support/crash.h"
 
+BOOST_AUTO_TEST_SUITE(crash_report)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -47,8 +49,6 @@ int endless(int depth) {
 constexpr const char* product = "node 'layer/product' (MatMul) on /job:worker/task:1/device:CPU:0";
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(crash_report)
 
 BOOST_AUTO_TEST_CASE(a_crash_in_a_kernel_names_node_op_and_task_and_where_to_report_it) {
   const Death death = death_of([] {

@@ -10,6 +10,8 @@
 #include "kernels/devices/device.h"
 #include "test/support/has_gpu.h"
 
+BOOST_AUTO_TEST_SUITE(device_copies, *boost::unit_test::precondition(actorflow::test::has_gpu))
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -46,8 +48,6 @@ void launch_work() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(device_copies, *boost::unit_test::precondition(has_gpu))
 
 BOOST_AUTO_TEST_CASE(every_size_goes_there_and_back) {
   for (Allocator* allocator : {&pool(), &heap()})

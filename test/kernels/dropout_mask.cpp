@@ -7,7 +7,10 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/names.h"
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(dropout_mask)
+
+using namespace actorflow;
+
 namespace {
 
 using test::names;
@@ -37,8 +40,6 @@ double agreement(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(dropout_mask)
 
 BOOST_AUTO_TEST_CASE(the_rate_of_the_elements_is_dropped_and_the_rest_grows) {
   for (const double rate : {0.1, 0.5, 0.75}) {
@@ -92,5 +93,3 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow

@@ -12,6 +12,8 @@
 #include "kernels/eager/gradient_tape.h"
 #include "kernels/ops.h"
 
+BOOST_AUTO_TEST_SUITE(eager)
+
 using namespace actorflow;
 
 namespace {
@@ -74,8 +76,6 @@ const OpDef& scaled_op() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(eager)
 
 BOOST_AUTO_TEST_CASE(an_op_computes_at_once_and_control_flow_decides_on_its_value) {
   GradientTape tape;

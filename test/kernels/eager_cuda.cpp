@@ -9,6 +9,8 @@
 #include "test/kernels/support/random_values.h"
 #include "test/support/has_gpu.h"
 
+BOOST_AUTO_TEST_SUITE(eager_cuda, *boost::unit_test::precondition(actorflow::test::has_gpu))
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -28,8 +30,6 @@ Tensor learned(EagerContext& context) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(eager_cuda, *boost::unit_test::precondition(has_gpu))
 
 BOOST_AUTO_TEST_CASE(a_loop_learns_what_it_learns_on_the_cpu) {
   EagerContext cpu, gpu({.device = "gpu:0"});

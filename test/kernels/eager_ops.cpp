@@ -13,6 +13,8 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"
 
+BOOST_AUTO_TEST_SUITE(eager_ops)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -77,8 +79,6 @@ void check_same(const std::vector<Tensor>& actual, const std::vector<Tensor>& ex
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(eager_ops)
 
 BOOST_DATA_TEST_CASE(an_eager_op_computes_the_bits_of_the_graph, op_table(), row) {
   const Expected expected(row);

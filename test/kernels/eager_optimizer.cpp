@@ -9,6 +9,8 @@
 #include "test/kernels/support/random_values.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(eager_optimizer)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -44,8 +46,6 @@ void check_updates(const BoundOptimizer& bound, Gradient (*gradient)(unsigned)) 
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(eager_optimizer)
 
 BOOST_AUTO_TEST_CASE(every_optimizer_applies_its_rule) {
   for (const OptimizerRule* rule : builtin_optimizer_rules()) {
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(clipping_scales_dense_gradients_and_rows) {
   BOOST_TEST(identical(clipped[2].rows[0].values, Tensor{{2.0F}}));
   BOOST_TEST(identical(clipped[2].rows[0].indices, gradients[2].rows[0].indices));
   BOOST_TEST(identical(clip_by_global_norm(gradients, 6)[0].dense, Tensor{3.0F}));
-  BOOST_TEST(global_norm({}) == 0);
+  BOOST_TEST(global_norm(std::vector<Gradient>{}) == 0);
   check(status_of([&] { clip_by_global_norm(gradients, 0); }), "must be above 0");
 }
 

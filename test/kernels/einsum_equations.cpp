@@ -11,6 +11,8 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/reference.h"
 
+BOOST_AUTO_TEST_SUITE(einsum_equations)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -116,8 +118,6 @@ auto invalid_with(const std::string& part) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(einsum_equations)
 
 BOOST_AUTO_TEST_CASE(results_agree_with_plain_loops) {
   for (const Case& c : cases()) {

@@ -8,7 +8,10 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/names.h"
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(elementwise)
+
+using namespace actorflow;
+
 namespace {
 
 using test::interpret;
@@ -29,8 +32,6 @@ std::vector<T> values_of(Output output) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(elementwise)
 
 BOOST_AUTO_TEST_CASE(the_example_of_the_manual_gives_238) {
   Graph graph;
@@ -216,5 +217,3 @@ BOOST_AUTO_TEST_CASE(the_gradient_of_pow_is_finite_at_zero) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow

@@ -78,7 +78,7 @@ std::vector<Misuse> misuses() {
       {"Select", [](Output bad, Output good) { select(bad, good, good); }},
       {"LayerNorm", [](Output bad, Output good) { layer_norm(good, bad, good); }},
       {"Dropout", [](Output bad, Output good) { dropout(good, 0.5, 1, bad); }},
-      {"BatchNorm", [](Output bad, Output good) { batch_norm(good, good, bad); }},
+      {"BatchNorm", [](Output bad, Output good) { actorflow::batch_norm(good, good, bad); }},
       {"MaxPool", [](Output bad, Output) { max_pool(bad, 2, 2); }},
       {"FusedConv2D", [](Output bad, Output good) { fused_conv2d(good, good, bad); }},
       {"ScatterAdd", [](Output bad, Output good) { scatter_add(good, bad, good); }},

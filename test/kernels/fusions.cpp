@@ -10,6 +10,8 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/random_values.h"
 
+BOOST_AUTO_TEST_SUITE(fusions)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -89,8 +91,6 @@ void check_same_bits(Perceptron& p) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(fusions)
 
 BOOST_AUTO_TEST_CASE(a_training_step_becomes_eight_nodes) {
   Perceptron p(64);

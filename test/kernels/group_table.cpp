@@ -10,7 +10,10 @@
 #include <string_view>
 #include <vector>
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(group_table)
+
+using namespace actorflow;
+
 namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20U;
@@ -97,8 +100,6 @@ std::vector<std::vector<Row>> fillings(Counts& table, std::size_t keys, std::siz
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(group_table)
 
 BOOST_AUTO_TEST_CASE(keys_of_0_to_64_bytes_are_told_apart) {
   std::mt19937 random(1);
@@ -320,5 +321,3 @@ BOOST_AUTO_TEST_CASE(partitions_are_of_about_one_size_and_independent_of_the_low
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow

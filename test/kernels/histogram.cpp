@@ -10,6 +10,8 @@
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 
+BOOST_AUTO_TEST_SUITE(histogram)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -32,15 +34,13 @@ struct Result {
 
 Result histogram_of(const std::vector<double>& values) {
   Graph graph;
-  const Histogram h =
-      histogram(graph.constant(Tensor::of<double>({static_cast<std::int64_t>(values.size())}, values)));
+  const Histogram h = actorflow::histogram(
+      graph.constant(Tensor::of<double>({static_cast<std::int64_t>(values.size())}, values)));
   const auto tensors = interpret(graph.def(), {}, {h.statistics, h.counts});
   return {tensors[0], tensors[1]};
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(histogram)
 
 BOOST_AUTO_TEST_CASE(limits_ascend_by_tenths_on_both_sides_of_zero) {
   const auto limits = histogram_limits();

@@ -17,7 +17,7 @@ struct FakeEvent {
 
 Tensor bytes(std::int64_t count) { return Tensor::allocate(DType::uint8, {count}); }
 
-struct Fixture {
+struct LaunchedWork {
   FakeEvent launch(const Tensor& tensor) {
     FakeEvent event;
     in_flight.launch(tensor, [&] { return event; });
@@ -29,7 +29,7 @@ struct Fixture {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(in_flight, Fixture)
+BOOST_FIXTURE_TEST_SUITE(in_flight, LaunchedWork)
 
 BOOST_AUTO_TEST_CASE(a_tensor_is_held_until_its_event_has_passed) {
   const Tensor tensor = bytes(10);

@@ -7,7 +7,10 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/names.h"
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(indexing)
+
+using namespace actorflow;
+
 namespace {
 
 using test::names;
@@ -33,8 +36,6 @@ Output indices(Graph& graph, const std::vector<int>& values) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(indexing)
 
 BOOST_AUTO_TEST_CASE(an_embedding_is_the_row_of_its_id) {
   Graph graph;
@@ -120,5 +121,3 @@ BOOST_AUTO_TEST_CASE(unknown_dimensions_are_carried_along) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow

@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(key_sort)
+
+using namespace actorflow;
+
 namespace {
 
 using Entries = std::vector<SortEntry>;
@@ -73,8 +76,6 @@ std::vector<std::byte> bytes_of(std::size_t count) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(key_sort)
 
 BOOST_AUTO_TEST_CASE(whole_prefixes_are_sorted_as_by_a_stable_sort) {
   std::mt19937_64 random(1);
@@ -183,5 +184,3 @@ BOOST_AUTO_TEST_CASE(records_of_any_size_are_gathered_in_the_order_of_entries) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow

@@ -6,6 +6,8 @@
 
 #include "test/kernels/support/interpreter.h"
 
+BOOST_AUTO_TEST_SUITE(learning_rate)
+
 using namespace actorflow;
 
 namespace {
@@ -21,8 +23,6 @@ void check(std::int64_t step, const std::function<Output(Output)>& rate, double 
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(learning_rate)
 
 BOOST_AUTO_TEST_CASE(exponential_decay_multiplies_by_the_rate_in_each_period) {
   const auto rate = [](Output step) { return exponential_decay(0.8, step, 10, 0.25); };

@@ -6,7 +6,10 @@
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(library)
+
+using namespace actorflow;
+
 namespace {
 
 bool names(const Error& error, Code code, std::string_view text) {
@@ -15,8 +18,6 @@ bool names(const Error& error, Code code, std::string_view text) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(library)
 
 BOOST_AUTO_TEST_CASE(every_core_op_is_in_the_registry_under_its_own_address) {
   for (const OpDef* op : dataflow_ops()) BOOST_TEST(builtin_ops().registry().find(op->name) == op);
@@ -71,5 +72,3 @@ BOOST_AUTO_TEST_CASE(a_device_that_is_not_there_is_reported_with_those_that_are)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow

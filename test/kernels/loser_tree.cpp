@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(loser_tree)
+
+using namespace actorflow;
+
 namespace {
 
 using Run = std::vector<std::string>;
@@ -67,8 +70,6 @@ void check(std::vector<Run> runs) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(loser_tree)
-
 BOOST_AUTO_TEST_CASE(any_number_of_runs_of_any_size_are_merged_as_by_a_stable_sort) {
   std::mt19937 random(1);
   for (std::size_t count = 0; count < 70; ++count) {
@@ -106,5 +107,3 @@ BOOST_AUTO_TEST_CASE(runs_one_after_the_other_and_one_run_alone) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow

@@ -13,6 +13,8 @@
 #include "kernels/products/onednn_matmul.h"
 #include "test/kernels/support/interpreter.h"
 
+BOOST_AUTO_TEST_SUITE(matmul)
+
 using namespace actorflow;
 using actorflow::test::run_kernel;
 
@@ -41,7 +43,7 @@ struct MatMulNode {
   MatMulNode(DType dtype, bool transpose_a, bool transpose_b) {
     const Output a = graph.placeholder(dtype, Shape::unknown_rank());
     const Output b = graph.placeholder(dtype, Shape::unknown_rank());
-    node = &matmul(a, b, transpose_a, transpose_b).node();
+    node = &actorflow::matmul(a, b, transpose_a, transpose_b).node();
   }
   Tensor operator()(const Tensor& a, const Tensor& b) const {
     return run_kernel(*node, {a, b}, cpu_device())[0];
@@ -85,8 +87,6 @@ struct ThreadPerPart final : Team {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(matmul)
 
 BOOST_AUTO_TEST_CASE(products_of_all_transpositions_and_types_are_right) {
   for (const DType dtype : {DType::float32, DType::float64})

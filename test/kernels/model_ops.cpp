@@ -12,7 +12,10 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/names.h"
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(model_ops)
+
+using namespace actorflow;
+
 namespace {
 
 using test::names;
@@ -34,8 +37,6 @@ Output normalised(Output x, double epsilon) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(model_ops)
 
 BOOST_AUTO_TEST_CASE(a_large_mean_does_not_disturb_normalisation) {
   Graph graph;
@@ -67,7 +68,8 @@ BOOST_AUTO_TEST_CASE(a_batch_equals_its_matrices_one_by_one) {
                b = random_normal(graph, {30, 7}, 0, 1, 2);
   const auto batch = values_of(batch_matmul(a, b));
   for (std::int64_t i = 0; i < 3; ++i) {
-    const auto one = values_of(matmul(reshape(slice(a, {i, 0, 0}, {1, -1, -1}), {20, 30}), b));
+    const auto one =
+        values_of(actorflow::matmul(reshape(slice(a, {i, 0, 0}, {1, -1, -1}), {20, 30}), b));
     for (std::size_t j = 0; j < one.size(); ++j)
       BOOST_TEST_REQUIRE(std::abs(batch[static_cast<std::size_t>(i) * one.size() + j] - one[j]) < 1e-5);
   }
@@ -126,5 +128,3 @@ BOOST_AUTO_TEST_CASE(gelu_is_exact_far_from_zero) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow

@@ -3,6 +3,8 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+BOOST_AUTO_TEST_SUITE(on_device)
+
 using namespace actorflow;
 
 namespace {
@@ -17,8 +19,6 @@ boost::test_tools::assertion_result has_gpus(boost::unit_test::test_unit_id) {
 Tensor numbers() { return Tensor::of<float>({3}, {1, 2, 3}); }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(on_device)
 
 BOOST_AUTO_TEST_CASE(what_is_on_the_host_stays_there_for_a_cpu) {
   const Tensor tensor = numbers();

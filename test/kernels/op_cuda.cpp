@@ -17,6 +17,8 @@
 #include "test/support/has_gpu.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(op_cuda, *boost::unit_test::precondition(actorflow::test::has_gpu))
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -172,8 +174,6 @@ std::vector<std::int64_t> squares(std::int64_t count, std::int64_t rows) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(op_cuda, *boost::unit_test::precondition(has_gpu))
 
 BOOST_DATA_TEST_CASE(gpu_agrees_with_cpu, op_table(), row) {
   BOOST_TEST_REQUIRE(builtin_ops().has_kernel(builtin_ops().def(row.op), DeviceType::cuda));

@@ -15,6 +15,8 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"
 
+BOOST_AUTO_TEST_SUITE(op_table)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -108,7 +110,7 @@ void check_gradient(const RowGraph& g, const Output& loss, const Output& input, 
 template <class Wanted>
 std::vector<OpRow> rows_with(Wanted wanted) {
   std::vector<OpRow> rows;
-  std::ranges::copy_if(op_table(), std::back_inserter(rows), wanted);
+  std::ranges::copy_if(actorflow::test::op_table(), std::back_inserter(rows), wanted);
   return rows;
 }
 
@@ -177,8 +179,6 @@ bool names_what_helps(std::string_view message) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(op_table)
 
 BOOST_AUTO_TEST_CASE(every_op_with_a_cpu_kernel_has_a_row) {
   std::set<std::string_view> covered;

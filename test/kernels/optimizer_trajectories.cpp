@@ -13,6 +13,8 @@
 #include "kernels/update/graph_optimizer.h"
 #include "kernels/update/sparse_update.h"
 
+BOOST_AUTO_TEST_SUITE(optimizer_trajectories)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -106,8 +108,6 @@ Tensor as_dense(std::size_t step) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(optimizer_trajectories)
 
 BOOST_AUTO_TEST_CASE(each_optimizer_follows_the_published_formula) {
   BOOST_TEST(actorflow::test::optimizer_trajectories.size() == 5u);

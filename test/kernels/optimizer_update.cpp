@@ -8,6 +8,8 @@
 
 #include "dataflow/values/error.h"
 
+BOOST_AUTO_TEST_SUITE(optimizer_update)
+
 using namespace actorflow;
 
 namespace {
@@ -120,8 +122,6 @@ const std::vector<Optimizer> all_optimizers = {
     Adagrad{0.1, 0.1}, Adam{0.01, 0.9, 0.999, 1e-8}, RmsProp{0.01, 0.9, 0.5, 1e-10}};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(optimizer_update)
 
 BOOST_AUTO_TEST_CASE(sgd_subtracts_the_scaled_gradient) {
   auto state = state_of(Sgd{0.5}, {1, 2});
@@ -353,7 +353,7 @@ BOOST_AUTO_TEST_CASE(the_mean_of_different_shapes_or_of_nothing_is_refused) {
   const std::vector<Tensor> different = {vector_of({1}), vector_of({1, 2})};
   BOOST_CHECK_EXCEPTION(apply_mean(Sgd{}, state, different, cpu_device()), Error,
                         has_code<Code::invalid_argument>);
-  BOOST_CHECK_EXCEPTION(apply_mean(Sgd{}, state, {}, cpu_device()), Error,
+  BOOST_CHECK_EXCEPTION(apply_mean(Sgd{}, state, std::span<const Tensor>{}, cpu_device()), Error,
                         has_code<Code::invalid_argument>);
   check_values(state.value, {1}, 0);
 }

@@ -3,6 +3,8 @@
 #include <boost/test/unit_test.hpp>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(padded_images)
+
 using namespace actorflow;
 
 namespace {
@@ -43,8 +45,6 @@ void check_places(std::int64_t channels, std::int64_t pack) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(padded_images)
 
 BOOST_AUTO_TEST_CASE(a_pack_is_where_its_first_element_is) {
   check_places<std::uint32_t>(8, 4);

@@ -27,7 +27,7 @@ class FakeLocker final : public PageLocker {
   std::map<void*, std::size_t> locked;
 };
 
-struct Fixture {
+struct LockableBlocks {
   bool copy(const BufferRef& buffer) {
     return memory.is_locked_for_copy(buffer->data(), buffer->size_bytes(), locker);
   }
@@ -39,7 +39,7 @@ struct Fixture {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(page_locks, Fixture)
+BOOST_FIXTURE_TEST_SUITE(page_locks, LockableBlocks)
 
 BOOST_AUTO_TEST_CASE(a_block_is_locked_before_its_second_copy) {
   const BufferRef block = pool.allocate(6 * mebibyte);

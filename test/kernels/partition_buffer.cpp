@@ -8,7 +8,10 @@
 #include "dataflow/values/error.h"
 #include "kernels/devices/device.h"
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(partition_buffer)
+
+using namespace actorflow;
+
 namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20U;
@@ -29,7 +32,7 @@ struct Checked {
   Checked(std::uint32_t partitions, std::size_t capacity)
       : buffer(partitions, capacity), expected(partitions), records(partitions) {}
   void append(std::uint32_t partition, const std::string& record) {
-    actorflow::append(buffer, partition, record);
+    partition_buffer::append(buffer, partition, record);
     expected[partition] += record;
     ++records[partition];
   }
@@ -51,8 +54,6 @@ struct Checked {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(partition_buffer)
 
 BOOST_AUTO_TEST_CASE(records_of_any_size_come_by_partition_in_the_order_of_their_coming) {
   std::mt19937 random(1);
@@ -199,5 +200,3 @@ BOOST_AUTO_TEST_CASE(a_large_record_of_one_partition_gives_its_memory_away_after
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow

@@ -9,7 +9,10 @@
 #include "dataflow/values/error.h"
 #include "kernels/devices/device.h"
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(pool)
+
+using namespace actorflow;
+
 namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20U;
@@ -41,8 +44,6 @@ bool is_aligned(const void* data, std::size_t alignment) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(pool)
 
 BOOST_AUTO_TEST_CASE(blocks_are_aligned_and_large_enough_for_every_size) {
   Pool pool(host_memory());
@@ -178,5 +179,3 @@ BOOST_AUTO_TEST_CASE(tensors_of_the_cpu_device_come_from_its_pool) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow

@@ -10,6 +10,8 @@
 #include "test/kernels/support/names.h"
 #include "test/kernels/support/random_values.h"
 
+BOOST_AUTO_TEST_SUITE(pooling)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -38,8 +40,6 @@ std::vector<float> gradient_of_max(Output x, Extent windows, Extent strides, Pad
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(pooling)
 
 // Large enough to be divided among threads.
 BOOST_AUTO_TEST_CASE(a_batch_is_pooled_as_each_of_its_images) {

@@ -15,6 +15,8 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/random_values.h"
 
+BOOST_AUTO_TEST_SUITE(precision)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -70,8 +72,6 @@ std::vector<Output> constants_of(Graph& g) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(precision)
 
 BOOST_AUTO_TEST_CASE(bfloat16_is_the_nearest_with_ties_to_even) {
   BOOST_TEST(widened(rounded(1.0F)) == 1.0F);

@@ -9,7 +9,10 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/names.h"
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(reduce)
+
+using namespace actorflow;
+
 namespace {
 
 using test::interpret;
@@ -21,8 +24,6 @@ Output constant(Graph& graph, const Shape& shape, const std::vector<float>& valu
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(reduce)
 
 BOOST_AUTO_TEST_CASE(float32_sums_of_millions_are_exact_where_the_result_is) {
   constexpr std::int64_t count = 1 << 25;  // Summed up in float32, ones stop counting at 2^24.
@@ -137,5 +138,3 @@ BOOST_AUTO_TEST_CASE(mistakes_name_the_axis_and_the_shape) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow

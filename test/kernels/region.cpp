@@ -12,6 +12,8 @@
 #include "test/kernels/support/random_values.h"
 #include "test/support/has_gpu.h"
 
+BOOST_AUTO_TEST_SUITE(region)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -119,8 +121,6 @@ struct CountingDevice final : Device {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(region)
 
 BOOST_AUTO_TEST_CASE(a_training_step_is_one_region_with_the_bits_of_its_nodes) {
   const Model model;

@@ -11,6 +11,8 @@
 #include "dataflow/values/error.h"
 #include "kernels/loops/vectorised.h"
 
+BOOST_AUTO_TEST_SUITE(reproducible_sum)
+
 using namespace actorflow;
 
 namespace {
@@ -90,8 +92,6 @@ void check_error(double of_largest) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(reproducible_sum)
 
 BOOST_AUTO_TEST_CASE(no_order_changes_a_bit) {
   check_orders<float>();

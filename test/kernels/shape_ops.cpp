@@ -8,7 +8,10 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/names.h"
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(shape_ops)
+
+using namespace actorflow;
+
 namespace {
 
 using test::interpret;
@@ -23,8 +26,6 @@ Output counted(Graph& graph, const Shape& shape) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(shape_ops)
 
 BOOST_AUTO_TEST_CASE(reshape_shares_the_bytes_and_finds_the_open_dimension) {
   Graph graph;
@@ -177,5 +178,3 @@ BOOST_AUTO_TEST_CASE(shape_of_tells_what_the_graph_did_not_know) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow

@@ -11,6 +11,8 @@
 #include "test/support/folder.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(shared_library)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -38,8 +40,6 @@ std::string path_of(Function* function) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(shared_library)
 
 BOOST_AUTO_TEST_CASE(a_function_of_a_library_is_called) {
   BOOST_TEST(square_root_of(c_library())(16) == 4);

@@ -15,7 +15,10 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/names.h"
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(short_types)
+
+using namespace actorflow;
+
 namespace {
 
 using test::interpret;
@@ -73,8 +76,6 @@ bool refuses(const Error& error, const char* what) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(short_types)
 
 BOOST_AUTO_TEST_CASE(every_pattern_of_16_bits_comes_back_from_float32) {
   const auto check = []<class T>(T) {
@@ -294,5 +295,3 @@ BOOST_AUTO_TEST_CASE(what_does_not_compute_says_so) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow

@@ -8,6 +8,8 @@
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 
+BOOST_AUTO_TEST_SUITE(softmax)
+
 using namespace actorflow;
 using actorflow::test::interpret;
 using actorflow::test::run_kernel;
@@ -37,8 +39,6 @@ std::vector<Tensor> cross_entropy(const Tensor& logits, const Tensor& labels) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(softmax)
 
 BOOST_AUTO_TEST_CASE(huge_logits_neither_overflow_nor_vanish) {
   const auto probabilities = apply(actorflow::softmax, row_of({3e38F, 3e38F, -3e38F}));

@@ -7,6 +7,8 @@
 #include "dataflow/values/error.h"
 #include "test/kernels/support/names.h"
 
+BOOST_AUTO_TEST_SUITE(sparse_update)
+
 using namespace actorflow;
 using test::names;
 
@@ -71,8 +73,6 @@ Tensor updated(const SparseGradient& gradient, const Tensor& value) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(sparse_update)
 
 // All rows are given, the formulas are the same: dense updates are the oracle.
 BOOST_AUTO_TEST_CASE(with_all_rows_it_is_the_dense_update) {

@@ -2,6 +2,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+BOOST_AUTO_TEST_SUITE(strided_packs)
+
 using namespace actorflow;
 
 namespace {
@@ -17,8 +19,6 @@ StridedLoops<2> nest(std::initializer_list<std::array<std::int64_t, 3>> loops) {
 StridedLoops<2> heads_first() { return nest({{2, 1920, 1920}, {3, 32, 640}, {20, 96, 32}, {32, 1, 1}}); }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(strided_packs)
 
 BOOST_AUTO_TEST_CASE(packs_need_a_divisible_row) {
   BOOST_TEST(turns_in_packs(heads_first(), 4, {0, 0}));

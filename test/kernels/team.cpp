@@ -12,6 +12,8 @@
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
 
+BOOST_AUTO_TEST_SUITE(team)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -76,8 +78,6 @@ void check_same_bits(Layer& layer) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(team)
 
 BOOST_AUTO_TEST_CASE(a_team_convolves_to_the_same_bits) {
   Layer layer;

@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
-using namespace actorflow;
-
 BOOST_AUTO_TEST_SUITE(tile_order)
+
+using namespace actorflow;
 
 BOOST_AUTO_TEST_CASE(each_tile_comes_once) {
   for (const std::int64_t rows : {1, 7, 8, 9, 17})

@@ -10,6 +10,8 @@
 #include "kernels/ops.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(traced_function)
+
 using namespace actorflow;
 using test::status_of;
 
@@ -23,8 +25,6 @@ void check(const Status& status, Code code, const std::string& text) {
 Outputs doubled(const Outputs& in) { return {in[0] * 2.0F}; }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(traced_function)
 
 BOOST_AUTO_TEST_CASE(a_function_is_traced_once_for_a_signature) {
   int calls = 0;

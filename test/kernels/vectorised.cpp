@@ -16,6 +16,8 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"
 
+BOOST_AUTO_TEST_SUITE(vectorised)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -183,8 +185,6 @@ void check_special_values() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(vectorised)
 
 BOOST_AUTO_TEST_CASE(the_baseline_is_always_there_and_the_best_is_chosen) {
   const auto sets = available_instruction_sets();

@@ -17,10 +17,10 @@
 #include "test/support/log_lines.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(callbacks)
+
 using namespace actorflow;
 using namespace actorflow::test;
-
-BOOST_AUTO_TEST_SUITE(callbacks)
 
 BOOST_AUTO_TEST_CASE(early_stopping_ends_after_its_patience_and_restores_the_best) {
   Model model = step_counter();

@@ -8,6 +8,8 @@
 #include "test/models/support/toy_data.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(clipped_gradients)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -87,8 +89,6 @@ float step_of(double clip_value, const Distribution& strategy) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(clipped_gradients)
 
 BOOST_AUTO_TEST_CASE(clipping_changes_what_is_learned) {
   const Weights free = fit({}, OneDevice{}).weights;

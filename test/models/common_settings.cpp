@@ -13,6 +13,8 @@
 #include "test/models/support/toy_data.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(common_settings)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -63,8 +65,6 @@ void expect_refused(const std::string& setting, const std::function<void(Task&)>
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(common_settings)
 
 BOOST_AUTO_TEST_CASE(the_same_functions_made_twice_are_the_same) {
   BOOST_TEST(refusal_of({}, {}) == "");

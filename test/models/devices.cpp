@@ -11,6 +11,8 @@
 #include "test/support/has_gpu.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(devices)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -34,8 +36,6 @@ std::map<std::string, Tensor> trained(const std::string& device, const Distribut
 std::string absent_gpu() { return "gpu:" + std::to_string(cuda_device_count()); }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(devices)
 
 BOOST_AUTO_TEST_CASE(layers_and_gradients_are_placed_where_compile_says) {
   Model model = perceptron();

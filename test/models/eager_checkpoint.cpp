@@ -13,6 +13,8 @@
 #include "test/support/folder.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(eager_checkpoint)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -48,8 +50,6 @@ void check_same(const std::vector<Tensor>& actual, const std::vector<Tensor>& ex
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(eager_checkpoint)
 
 BOOST_AUTO_TEST_CASE(training_goes_on_with_the_same_bits) {
   const Folder folder;

@@ -20,6 +20,8 @@
 #include "test/support/folder.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(eager_model)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -146,8 +148,6 @@ const Architecture network =
     chain({dense(32), batch_norm({.relu = true}), dropout(0.2), dense(16, tanh), dense(10)});
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(eager_model)
 
 BOOST_AUTO_TEST_CASE(training_gives_the_bits_of_a_session) {
   const auto batches = digits(20);

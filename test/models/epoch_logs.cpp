@@ -13,10 +13,10 @@
 #include "test/support/folder.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(epoch_logs)
+
 using namespace actorflow;
 using namespace actorflow::test;
-
-BOOST_AUTO_TEST_SUITE(epoch_logs)
 
 BOOST_AUTO_TEST_CASE(epochs_become_rows_and_scalars) {
   const Folder folder;

@@ -9,10 +9,10 @@
 #include "test/models/support/toy_data.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(fit)
+
 using namespace actorflow;
 using namespace actorflow::test;
-
-BOOST_AUTO_TEST_SUITE(fit)
 
 // loss (w - y)^2 of a weight that no step changes: the mean over 3 examples in batches of 2, as the
 // distribution strategies of TensorFlow are tested.

@@ -10,6 +10,8 @@
 #include "test/support/folder.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(fit_options)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -51,8 +53,6 @@ TrainingData three_classes() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(fit_options)
 
 BOOST_AUTO_TEST_CASE(weighted_losses_are_divided_by_the_number_of_examples) {
   const TrainingData data = of_classes({0, 0, 1});

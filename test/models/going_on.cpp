@@ -15,6 +15,8 @@
 #include "test/models/support/toy_data.h"
 #include "test/support/folder.h"
 
+BOOST_AUTO_TEST_SUITE(going_on)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -82,8 +84,6 @@ std::vector<std::int64_t> steps_in(const std::string& folder) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(going_on)
 
 BOOST_AUTO_TEST_CASE(two_calls_give_the_bits_of_one) {
   for (const auto& [name, train] : strategies()) {

@@ -14,6 +14,8 @@
 #include "test/models/support/toy_data.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(images)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -74,8 +76,6 @@ std::pair<Tensor, Tensor> bright_sides(std::int64_t count) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(images)
 
 BOOST_AUTO_TEST_CASE(images_that_nothing_is_done_to_stay_as_they_are) {
   const Pixels pixels{1, 2, 3, 4, 5, 6, 7, 8};

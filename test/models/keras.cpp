@@ -11,6 +11,8 @@
 #include "actors/models/model.h"
 #include "test/models/support/toy_data.h"
 
+BOOST_AUTO_TEST_SUITE(keras)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -95,8 +97,6 @@ void expect_same(const History& history, const std::string& model) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(keras)
 
 BOOST_AUTO_TEST_CASE(a_perceptron_learns_iris_as_in_keras) {
   expect_same(perceptron().fit(flowers(), quiet({.epochs = 3, .batch_size = 32})), "mlp");

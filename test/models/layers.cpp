@@ -9,6 +9,8 @@
 #include "test/models/support/toy_data.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(layers)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -42,8 +44,6 @@ using Strings = std::vector<std::string>;
 using Floats = std::vector<float>;
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(layers)
 
 BOOST_AUTO_TEST_CASE(variables_are_named_after_their_layers) {
   Model model =

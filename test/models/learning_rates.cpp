@@ -13,6 +13,8 @@
 #include "test/support/folder.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(learning_rates)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -77,8 +79,6 @@ CallbackRef fail_after(int epoch, std::int64_t batch) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(learning_rates)
 
 BOOST_AUTO_TEST_CASE(optimizers_of_different_rates_have_none_to_read_or_set) {
   for (const auto& [name, strategy] : strategies) {

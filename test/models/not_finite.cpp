@@ -12,6 +12,8 @@
 #include "actors/models/model.h"
 #include "test/models/support/toy_data.h"
 
+BOOST_AUTO_TEST_SUITE(not_finite)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -56,8 +58,6 @@ Seen fit_with_servers(FitOptions options) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(not_finite)
 
 // The chief's third step begins when the worker has made its first one.
 BOOST_AUTO_TEST_CASE(the_loss_of_any_replica_of_parameter_servers_ends_training) {

@@ -16,6 +16,8 @@
 #include "test/support/folder.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(own_data)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -171,8 +173,6 @@ double moving_mean(const std::vector<Numbers>& data, std::int64_t parts) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(own_data)
 
 BOOST_AUTO_TEST_CASE(a_replica_that_has_joined_adds_zeros_to_a_mean_over_all) {
   expect_as_by_hand(uneven);

@@ -13,6 +13,8 @@
 #include "test/support/folder.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(pipeline)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -101,8 +103,6 @@ void expect_close(const Trained& ours, const Trained& theirs, float limit) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(pipeline)
 
 BOOST_AUTO_TEST_CASE(a_perceptron_gets_the_bits_of_gradient_accumulation) {
   const auto [x, y] = points_of_a_line(examples);

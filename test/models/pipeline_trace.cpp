@@ -9,6 +9,8 @@
 #include "actors/models/model_graph.h"
 #include "test/models/support/toy_data.h"
 
+BOOST_AUTO_TEST_SUITE(pipeline_trace)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -135,8 +137,6 @@ void expect_as_published(PipelineSchedule schedule, int stages, int micro_batche
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(pipeline_trace)
 
 BOOST_AUTO_TEST_CASE(with_gpipe_a_stage_holds_all_micro_batches_and_idles_as_published) {
   expect_as_published(PipelineSchedule::gpipe, 2, 4);

@@ -18,6 +18,8 @@
 #include "test/support/log_lines.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(saving_callbacks)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -49,8 +51,6 @@ class SharedDisk final : public Storage {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(saving_callbacks)
 
 BOOST_AUTO_TEST_CASE(an_interrupted_training_goes_on_in_the_epoch_where_it_was) {
   const Folder folder;

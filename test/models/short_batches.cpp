@@ -11,6 +11,8 @@
 #include "kernels/ops.h"
 #include "test/models/support/toy_data.h"
 
+BOOST_AUTO_TEST_SUITE(short_batches)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -76,8 +78,6 @@ void expect_as_on_one_device(Make make, std::int64_t examples, FitOptions option
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(short_batches)
 
 BOOST_AUTO_TEST_CASE(a_replica_without_examples_computes_no_zeros) {
   expect_as_on_one_device(reciprocals, 13, two_epochs(Mirrored{4}, 4));

@@ -6,6 +6,8 @@
 #include "test/models/support/toy_data.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(single_batches)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -26,8 +28,6 @@ Tensor rows(const Tensor& all, std::int64_t first, std::int64_t count) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(single_batches)
 
 BOOST_AUTO_TEST_CASE(a_dataset_is_predicted_as_its_tensors_are) {
   const auto [x, y] = points_of_a_line(10);

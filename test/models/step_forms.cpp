@@ -6,6 +6,8 @@
 #include "actors/models/model.h"
 #include "test/models/support/toy_data.h"
 
+BOOST_AUTO_TEST_SUITE(step_forms)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -41,8 +43,6 @@ std::vector<FitOptions> all_forms() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(step_forms)
 
 BOOST_AUTO_TEST_CASE(a_thousand_turns_add_nothing_to_the_graph) {
   Watched watched;

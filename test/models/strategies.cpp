@@ -23,6 +23,8 @@
 #include "test/support/says.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(strategies)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -142,8 +144,6 @@ std::vector<double> losses_of_batches(float label, const ReplicaOptions& replica
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(strategies)
 
 BOOST_AUTO_TEST_CASE(mirrored_replicas_learn_as_one_device) {
   const Trained alone = train(options(OneDevice{}));

@@ -11,6 +11,8 @@
 #include "test/support/folder.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(text)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -55,8 +57,6 @@ Model small_transformer(const TransformerRecipe& recipe, const TransformerOption
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(text)
 
 BOOST_AUTO_TEST_CASE(characters_are_numbered_by_their_code_points) {
   const Vocabulary vocabulary = Vocabulary::of("b\nä€a𝄞b");

@@ -17,6 +17,8 @@
 #include "test/support/folder.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(training_ends)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -91,8 +93,6 @@ Callbacks restoring_the_second_epoch() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(training_ends)
 
 BOOST_AUTO_TEST_CASE(an_interrupted_model_has_what_it_learned_under_each_strategy) {
   const auto [x, y] = points_of_a_line(10);

@@ -14,6 +14,8 @@
 #include "test/support/folder.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(transfer)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -43,8 +45,6 @@ std::map<std::string, Tensor> weights_of(Model& model, const std::string& layer)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(transfer)
 
 BOOST_AUTO_TEST_CASE(a_new_head_learns_on_frozen_layers_that_were_saved) {
   const Folder folder;

@@ -9,6 +9,8 @@
 #include "dataflow/values/error.h"
 #include "test/support/no_descriptors.h"
 
+BOOST_AUTO_TEST_SUITE(address)
+
 using namespace actorflow;
 
 namespace {
@@ -25,8 +27,6 @@ Status outcome_of_listening(const Address& address) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(address)
 
 // A program that takes either for the loss of another task is started again without an end.
 BOOST_AUTO_TEST_CASE(a_taken_port_is_no_task_that_is_not_there) {

@@ -13,6 +13,8 @@
 #include "schema/checkpoint.capnp.h"
 #include "schema/checksum.h"
 
+BOOST_AUTO_TEST_SUITE(checkpoint_codec)
+
 using namespace actorflow;
 
 namespace {
@@ -53,8 +55,6 @@ Code code_of(const std::vector<std::byte>& bytes) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(checkpoint_codec)
 
 BOOST_AUTO_TEST_CASE(a_manifest_comes_back_as_it_was) {
   const Manifest manifest = decode_manifest(encode_manifest(sample()));

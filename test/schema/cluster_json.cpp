@@ -7,6 +7,8 @@
 #include "test/support/folder.h"
 #include "test/support/scoped_environment.h"
 
+BOOST_AUTO_TEST_SUITE(cluster_json)
+
 using namespace actorflow;
 
 namespace {
@@ -18,8 +20,6 @@ auto complains(Code code, const std::string& word) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(cluster_json)
 
 BOOST_AUTO_TEST_CASE(jobs_are_lists_or_maps_of_addresses) {
   const ClusterSpec cluster =

@@ -5,6 +5,8 @@
 #include "test/schema/support/memory_source.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(compression)
+
 using namespace actorflow;
 using test::contains;
 
@@ -64,8 +66,6 @@ std::string sample(std::size_t bytes) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(compression)
 
 BOOST_AUTO_TEST_CASE(what_is_compressed_comes_back) {
   for (const auto compression : all)

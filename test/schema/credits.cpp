@@ -3,6 +3,8 @@
 
 #include "test/schema/support/tasks.h"
 
+BOOST_AUTO_TEST_SUITE(credits)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -56,8 +58,6 @@ void check_undelivered(const Message& message, Undelivered::What what, std::uint
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(credits)
 
 BOOST_AUTO_TEST_CASE(the_next_tensor_comes_when_one_is_destroyed) {
   for (const std::size_t shared_memory_bytes : {std::size_t{0}, std::size_t{16} << 20}) {

@@ -13,6 +13,8 @@
 #include "test/schema/support/raw_socket.h"
 #include "test/schema/support/tasks.h"
 
+BOOST_AUTO_TEST_SUITE(crowds)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -31,8 +33,6 @@ FileDescriptor silent_connection(const std::string& address) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(crowds)
 
 BOOST_AUTO_TEST_CASE(silent_connections_give_way_to_newer_ones) {
   Mailbox<std::string> warnings;

@@ -2,6 +2,8 @@
 
 #include "test/schema/support/memory_source.h"
 
+BOOST_AUTO_TEST_SUITE(csv)
+
 using namespace actorflow;
 using test::contains;
 using test::memory;
@@ -30,8 +32,6 @@ void expect_error(const std::string& content, Code code, const std::vector<std::
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(csv)
 
 BOOST_AUTO_TEST_CASE(columns_become_components) {
   const auto elements = read(header + "1.5,-2e3,iris,3\n 4 ,+5,rose,-1\n");

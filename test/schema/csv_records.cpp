@@ -6,6 +6,8 @@
 #include "test/schema/support/memory_source.h"
 #include "test/schema/support/random_records.h"
 
+BOOST_AUTO_TEST_SUITE(csv_records)
+
 using namespace actorflow;
 using test::contains;
 
@@ -55,8 +57,6 @@ std::vector<std::string> split(const std::string& line) {
 using Strings = std::vector<std::string>;
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(csv_records)
 
 BOOST_AUTO_TEST_CASE(nested_records_are_columns) {
   const Line line{-7, 'R', 0.1, {"a \"b\", c", Colour::red}, std::nullopt, {3, 255}, {1, -2, 3}, true};

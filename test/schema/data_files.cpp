@@ -3,6 +3,8 @@
 #include "schema/tfrecord.h"
 #include "test/schema/support/memory_source.h"
 
+BOOST_AUTO_TEST_SUITE(data_files)
+
 using namespace actorflow;
 using test::contains;
 using test::memory;
@@ -26,8 +28,6 @@ std::vector<std::string> texts(ElementReader& reader) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(data_files)
 
 BOOST_AUTO_TEST_CASE(cifar10_records_are_images_and_labels) {
   const auto elements = test::all_of(*read_cifar10(memory(cifar_file())));

@@ -6,6 +6,8 @@
 #include "schema/formats/tfrecord_file.h"
 #include "test/schema/support/memory_source.h"
 
+BOOST_AUTO_TEST_SUITE(data_writer)
+
 using namespace actorflow;
 
 namespace {
@@ -31,8 +33,6 @@ std::string written(const auto& calls) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(data_writer)
 
 BOOST_AUTO_TEST_CASE(lines_and_rows_have_ends) {
   BOOST_TEST(written([](DataWriter& writer) {

@@ -9,7 +9,11 @@
 
 #include "dataflow/values/error.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(elastic_link)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 using Kind = ElasticNews::Kind;
@@ -54,8 +58,6 @@ ElasticNews about(Kind kind, std::int64_t epoch) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(elastic_link)
 
 BOOST_AUTO_TEST_CASE(lines_come_back_as_they_were) {
   for (const auto& request : {ElasticRequest{.epoch = 3, .step = 118, .port = 4711},
@@ -147,5 +149,3 @@ BOOST_AUTO_TEST_CASE(an_interrupt_ends_the_wait_and_so_does_the_loss_of_the_laun
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

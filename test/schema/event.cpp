@@ -6,6 +6,8 @@
 #include "dataflow/values/error.h"
 #include "schema/event.pb.h"
 
+BOOST_AUTO_TEST_SUITE(event)
+
 using namespace actorflow;
 
 namespace {
@@ -15,8 +17,6 @@ std::vector<Summary> summaries_of(const Event& event) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(event)
 
 BOOST_AUTO_TEST_CASE(a_scalar_comes_back) {
   const Event event{12.5, -7, std::vector<Summary>{{"a/b", ScalarSummary{0.25}}}};

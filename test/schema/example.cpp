@@ -4,6 +4,8 @@
 
 #include "dataflow/values/error.h"
 
+BOOST_AUTO_TEST_SUITE(example)
+
 using namespace actorflow;
 using namespace std::string_literals;
 
@@ -22,8 +24,6 @@ auto error_with(Code code, const std::string& part) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(example)
 
 BOOST_AUTO_TEST_CASE(tensorflows_example_is_read) {
   const std::vector<ExampleFeature> features{{"feature3", DType::float32},

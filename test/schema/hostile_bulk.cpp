@@ -8,6 +8,7 @@
 #include "test/schema/support/raw_client.h"
 #include "test/schema/support/raw_socket.h"
 #include "test/schema/support/tasks.h"
+#include "test/support/contains.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -95,10 +96,6 @@ Bytes graph_of_nothing() {
   fields.getPointerSection()[0].initAs<capnp::List<capnp::Void>>((1U << 29) - 1);
   const auto words = capnp::messageToFlatArray(message);
   return to_bytes(words.asBytes().begin(), words.asBytes().size());
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ constexpr std::int64_t max_growth = 64 << 20;  // the sanitizer keeps freed memo
 constexpr std::int64_t max_growth = 4 << 20;
 #endif
 
-struct Port {
+struct ListeningPort {
   void exchange_a_message() {
     Sender good(*network, receiver.address(), task("worker", 1), {"ps", 0});
     good.link->send(ReplicaDone{});
@@ -62,7 +62,7 @@ struct Port {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(hostile_bytes, Port)
+BOOST_FIXTURE_TEST_SUITE(hostile_bytes, ListeningPort)
 
 BOOST_AUTO_TEST_CASE(whatever_comes_is_closed_costs_no_memory_and_leaves_others_alone) {
   Sender steady(*network, receiver.address(), task("worker", 2), {"ps", 0});

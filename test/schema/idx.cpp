@@ -2,6 +2,8 @@
 
 #include "test/schema/support/memory_source.h"
 
+BOOST_AUTO_TEST_SUITE(idx)
+
 using namespace actorflow;
 using test::contains;
 using test::memory;
@@ -29,8 +31,6 @@ void expect_data_loss(const std::string& content, const std::string& word) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(idx)
 
 BOOST_AUTO_TEST_CASE(plain_and_compressed_files_are_the_same) {
   for (const auto& content : {header + pixels, test::gzipped(header + pixels)}) {

@@ -7,9 +7,10 @@
 #include "dataflow/values/error.h"
 #include "test/support/says.h"
 
-namespace actorflow::test {
-
 BOOST_AUTO_TEST_SUITE(json)
+
+using namespace actorflow;
+using namespace actorflow::test;
 
 BOOST_AUTO_TEST_CASE(members_come_back_as_they_were) {
   const JsonMembers members{{"number", 1.5},
@@ -45,5 +46,3 @@ BOOST_AUTO_TEST_CASE(no_object_is_refused_with_what_came) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -4,7 +4,10 @@
 
 #include "schema/tls/tls_context.h"
 #include "test/schema/support/keys.h"
+#include "test/support/contains.h"
 #include "test/support/status_of.h"
+
+BOOST_AUTO_TEST_SUITE(keygen)
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -15,10 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t day = 86'400;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 int made(const KeygenReport& report) {
   int count = 0;
   for (const auto& entry : report.entries) count += entry.made;
@@ -26,8 +25,6 @@ int made(const KeygenReport& report) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(keygen)
 
 BOOST_AUTO_TEST_CASE(every_task_and_the_client_get_files_that_only_their_owner_may_read) {
   const Keys keys;

@@ -10,6 +10,8 @@
 #include "schema/environment/task_from_environment.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(launched_rank)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -18,7 +20,7 @@ namespace {
 using Variables = std::map<std::string, std::string>;
 
 std::optional<LaunchedRank> rank_in(const Variables& variables) {
-  return launched_rank([&](const char* name) -> const char* {
+  return actorflow::launched_rank([&](const char* name) -> const char* {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
   });
@@ -48,8 +50,6 @@ Variables with(Variables variables, const Variables& more) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(launched_rank)
 
 BOOST_AUTO_TEST_CASE(a_process_that_no_launcher_has_started_has_no_rank) {
   BOOST_TEST(!rank_in({}));

@@ -3,9 +3,9 @@
 
 #include <boost/test/unit_test.hpp>
 
-using namespace actorflow;
-
 BOOST_AUTO_TEST_SUITE(leases)
+
+using namespace actorflow;
 
 BOOST_AUTO_TEST_CASE(what_has_been_posted_before_the_end_does_not_call_whoever_has_left) {
   IoLoop loop([](const std::string&) {});

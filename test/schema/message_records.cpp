@@ -11,6 +11,8 @@
 #include "test/support/order.capnp.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(message_records)
+
 using namespace actorflow;
 using test::Order;
 using OrderRecord = CapnpRecord<Order>;
@@ -88,8 +90,6 @@ std::uint64_t table(std::uint64_t words, std::uint64_t other_segments = 0) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(message_records)
 
 BOOST_AUTO_TEST_CASE(messages_are_what_was_built) {
   const OrderRecord order = order_of(7);

@@ -11,7 +11,7 @@ using namespace actorflow::test;
 
 namespace {
 
-struct Connected {
+struct TwoEnds {
   Message round_trip(Message message) {
     sender.link->send(std::move(message));
     auto received = receiver.messages.take();
@@ -47,7 +47,7 @@ std::vector<Tensor> tensors_of_all_types() {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(messages, Connected)
+BOOST_FIXTURE_TEST_SUITE(messages, TwoEnds)
 
 BOOST_AUTO_TEST_CASE(a_tensor_of_every_type_arrives_bit_by_bit) {
   for (const auto& tensor : tensors_of_all_types()) {

@@ -9,15 +9,12 @@
 #include "test/schema/support/raw_socket.h"
 #include "test/schema/support/raw_tls.h"
 #include "test/schema/support/tasks.h"
+#include "test/support/contains.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // Listening as /job:ps/task:0.
 struct Port {

@@ -6,6 +6,8 @@
 
 #include "test/schema/support/tasks.h"
 
+BOOST_AUTO_TEST_SUITE(network_thread)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -36,8 +38,6 @@ std::unique_ptr<Network> network_that_spins(std::int64_t spin_us) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(network_thread)
 
 BOOST_DATA_TEST_CASE(answers_from_callbacks_keep_the_order, boost::unit_test::data::make(spin_times_us),
                      spin_us) {

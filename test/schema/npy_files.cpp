@@ -3,6 +3,8 @@
 #include "schema/formats/array_header.h"
 #include "test/schema/support/memory_source.h"
 
+BOOST_AUTO_TEST_SUITE(npy_files)
+
 using namespace actorflow;
 using test::contains;
 
@@ -37,8 +39,6 @@ void expect_data_loss(const std::string& file, const std::string& word) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(npy_files)
 
 BOOST_AUTO_TEST_CASE(rows_are_fixed_records) {
   const std::vector<double> values{1, 2, 3, 4, 5, 6};

@@ -8,6 +8,8 @@
 #include "test/schema/support/zero_weights.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(onnx)
+
 using namespace actorflow;
 using test::says, test::ZeroWeights;
 namespace pb = actorflow::onnx;  // the suite is an onnx, too
@@ -79,8 +81,6 @@ Code code_of(std::span<const std::byte> bytes) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(onnx)
 
 BOOST_AUTO_TEST_CASE(a_model_is_the_same_after_encoding_and_decoding) {
   const OnnxModel model = all_kinds();

@@ -7,6 +7,8 @@
 #include "schema/codec/message_codec.h"
 #include "schema/link.h"
 
+BOOST_AUTO_TEST_SUITE(outbox)
+
 using namespace actorflow;
 
 namespace {
@@ -16,8 +18,6 @@ constexpr std::size_t mib = std::size_t{1} << 20;
 Status long_reason(std::size_t bytes) { return {Code::internal, std::string(bytes, 'x')}; }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(outbox)
 
 // A text of more than 4 MiB is cut when it is written.
 BOOST_AUTO_TEST_CASE(the_text_of_a_status_counts_as_what_is_written_of_it) {

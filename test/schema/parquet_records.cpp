@@ -7,6 +7,8 @@
 #include "test/schema/support/memory_source.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(parquet_records)
+
 using namespace actorflow;
 using test::contains;
 using test::error_of;
@@ -40,8 +42,6 @@ std::string takers_of(const ParquetColumn& column) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(parquet_records)
 
 BOOST_AUTO_TEST_CASE(a_field_takes_what_it_holds_without_loss) {
   BOOST_TEST(takers_of(column(Kind::boolean)) == "bool");

@@ -4,9 +4,9 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-using namespace actorflow;
-
 BOOST_AUTO_TEST_SUITE(read_ahead)
+
+using namespace actorflow;
 
 BOOST_AUTO_TEST_CASE(each_part_of_what_comes_in_several_is_progress) {
   auto io = kj::setupAsyncIo();

@@ -12,6 +12,8 @@
 #include "test/schema/support/raw_socket.h"
 #include "test/support/hang_limit.h"
 
+BOOST_AUTO_TEST_SUITE(rendezvous)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -74,8 +76,6 @@ class Notices {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(rendezvous)
 
 BOOST_AUTO_TEST_CASE(all_ranks_learn_all_addresses_whoever_comes_first) {
   for (const auto& order : {std::vector{0, 1, 2}, std::vector{2, 1, 0}, std::vector{1, 0, 2}}) {

@@ -7,6 +7,8 @@
 #include "schema/formats/split.h"
 #include "test/schema/support/memory_source.h"
 
+BOOST_AUTO_TEST_SUITE(splits)
+
 using namespace actorflow;
 using test::contains;
 
@@ -79,8 +81,6 @@ std::string records_of(const std::string& file, const FixedRecords& records, con
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(splits)
 
 BOOST_AUTO_TEST_CASE(the_lines_of_all_splits_are_the_files_lines_once) {
   Random random(1);

@@ -12,6 +12,8 @@
 #include "test/schema/support/tasks.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(subgraphs)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -45,8 +47,6 @@ void expect_refused(const std::function<void(Subgraph&)>& change, const std::str
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(subgraphs)
 
 BOOST_AUTO_TEST_CASE(they_arrive_with_all_that_they_say) {
   Graph g;

@@ -10,6 +10,8 @@
 #include "test/schema/support/tasks.h"
 #include "test/support/no_descriptors.h"
 
+BOOST_AUTO_TEST_SUITE(tensor_paths)
+
 using namespace actorflow;
 using namespace actorflow::test;
 
@@ -55,8 +57,6 @@ Tensor counting_bytes(std::int64_t size) {
 bool in_shared_memory(const Tensor& received) { return !received.exclusive(); }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(tensor_paths)
 
 BOOST_AUTO_TEST_CASE(shared_memory_is_found_and_the_stream_taken_where_either_side_has_none) {
   const Tensor tensor = counting(1 << 20);

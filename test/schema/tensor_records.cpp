@@ -9,6 +9,8 @@
 #include "schema/records/stored_record.h"
 #include "test/support/status_of.h"
 
+BOOST_AUTO_TEST_SUITE(tensor_records)
+
 using namespace actorflow;
 
 namespace {
@@ -58,8 +60,6 @@ constexpr int f32 = static_cast<int>(DType::float32), boolean = static_cast<int>
               last = static_cast<int>(DType::int16);
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(tensor_records)
 
 BOOST_AUTO_TEST_CASE(tensors_of_every_dtype_and_of_none_come_back) {
   const Tensor all[] = {{},

@@ -9,6 +9,8 @@
 #include "dataflow/values/error.h"
 #include "schema/crc32c.h"
 
+BOOST_AUTO_TEST_SUITE(tfrecord)
+
 using namespace actorflow;
 
 namespace {
@@ -53,8 +55,6 @@ Status status_of(std::span<const std::byte> file, std::uint64_t limit = 1 << 20)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(tfrecord)
 
 BOOST_AUTO_TEST_CASE(crc32c_has_the_values_of_rfc_3720) {
   std::array<unsigned char, 32> bytes{};

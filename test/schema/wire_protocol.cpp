@@ -4,6 +4,7 @@
 #include "test/schema/support/bad_graph.h"
 #include "test/schema/support/raw_client.h"
 #include "test/schema/support/tasks.h"
+#include "test/support/contains.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -70,10 +71,6 @@ struct Port {
   std::unique_ptr<Network> network;
   std::optional<Receiver> receiver;
 };
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 }  // namespace
 

@@ -12,6 +12,8 @@
 #include "dataflow/train/replicate.h"
 #include "kernels/ops.h"
 
+BOOST_AUTO_TEST_SUITE(begun_ahead)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -74,8 +76,6 @@ std::chrono::nanoseconds step_time(const Strategy& strategy, std::chrono::nanose
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(begun_ahead)
 
 BOOST_AUTO_TEST_CASE(an_asynchronous_step_takes_one_round_trip) {
   BOOST_TEST(step_time(Asynchronous{}).count() < std::chrono::nanoseconds(3500us).count());

@@ -10,6 +10,8 @@
 #include "test/simulation/support/ranks_job.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(collectives)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 using test::job_of_seed, test::RanksJob, test::RanksSeen, test::says, test::simulate_ranks;
@@ -58,8 +60,6 @@ void sum_without_host_b(SimTask& task) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(collectives)
 
 SIMULATION_TEST(every_algorithm_gives_the_serial_sum, seeds(1, 48)) {
   const RanksSeen seen = simulate_ranks(job_of_this_seed(), {});

@@ -9,6 +9,8 @@
 #include "test/simulation/support/saving_job.h"
 #include "test/simulation/support/synced_log.h"
 
+BOOST_AUTO_TEST_SUITE(disk)
+
 using namespace actorflow;
 
 namespace {
@@ -29,8 +31,6 @@ struct Disk {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(disk)
 
 SIMULATION_TEST(a_loss_of_power_costs_no_saved_checkpoint, seeds(1, 100)) {
   test::save_through_faults({FaultKind::power});

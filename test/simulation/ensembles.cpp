@@ -9,6 +9,8 @@
 #include "actors/simulation/simulation_test.h"
 #include "dataflow/values/error.h"
 
+BOOST_AUTO_TEST_SUITE(ensembles)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -93,8 +95,6 @@ void learn_through(const std::vector<FaultKind>& kinds) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(ensembles)
 
 SIMULATION_TEST(lost_tasks_change_no_member, seeds(1, 100)) {
   learn_through({FaultKind::kill, FaultKind::pause, FaultKind::partition});

@@ -10,6 +10,8 @@
 #include "actors/simulation/sim_cluster.h"
 #include "dataflow/values/error.h"
 
+BOOST_AUTO_TEST_SUITE(escape_watch)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -29,8 +31,6 @@ std::string error_of(const std::function<void()>& program) {
 void look_at_the_clock() { std::ignore = std::chrono::steady_clock::now(); }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(escape_watch)
 
 BOOST_AUTO_TEST_CASE(this_program_is_watched) { BOOST_TEST(EscapeWatch::works()); }
 

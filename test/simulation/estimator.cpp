@@ -14,6 +14,8 @@
 #include "actors/simulation/seeds.h"
 #include "actors/simulation/simulation_test.h"
 
+BOOST_AUTO_TEST_SUITE(estimator)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -90,8 +92,6 @@ std::map<std::int64_t, double> undisturbed_losses() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(estimator)
 
 SIMULATION_TEST(a_lost_task_changes_nothing_that_an_estimator_learns, seeds(1, 12)) {
   static const Variables expected = undisturbed();

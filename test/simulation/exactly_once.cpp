@@ -5,6 +5,8 @@
 #include "actors/simulation/simulation_test.h"
 #include "test/support/counting.h"
 
+BOOST_AUTO_TEST_SUITE(exactly_once)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -62,8 +64,6 @@ FaultPlan faults(std::uint64_t seed) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(exactly_once)
 
 SIMULATION_TEST(each_asynchronous_update_is_applied_once, seeds(1, 100)) {
   const SimOptions options = of_this_seed({.longest_kernel = 1ms, .restart_failed = 1s});

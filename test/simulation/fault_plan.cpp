@@ -5,6 +5,8 @@
 
 #include "dataflow/values/error.h"
 
+BOOST_AUTO_TEST_SUITE(fault_plan)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -13,8 +15,6 @@ namespace {
 const std::vector<TaskName> tasks{{"ps", 0}, {"worker", 0}, {"worker", 1}};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(fault_plan)
 
 BOOST_AUTO_TEST_CASE(a_plan_reads_as_it_is_written) {
   const std::string text =

@@ -6,6 +6,8 @@
 #include "actors/simulation/simulation_test.h"
 #include "apps/scenario/simulate.h"
 
+BOOST_AUTO_TEST_SUITE(faults)
+
 using namespace actorflow;
 
 namespace {
@@ -33,8 +35,6 @@ void changes_no_bit(const std::vector<std::string>& faults) { survives("digits_s
 void changes_little(const std::vector<std::string>& faults) { survives("digits_async", faults); }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(faults)
 
 SIMULATION_TEST(kill_of_a_worker_asynchronous, seeds(1, 5)) {
   changes_little({"0.3s kill /job:worker/task:2", "0.6s restart /job:worker/task:2"});

@@ -2,6 +2,8 @@
 #include "actors/actorflow.h"
 #include "actors/simulation/simulation_test.h"
 
+BOOST_AUTO_TEST_SUITE(job_end)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -56,8 +58,6 @@ void end_late(SimTask& task) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(job_end)
 
 // The parameter server, which hears of the end first, fails the step for whose token the worker waits.
 SIMULATION_TEST(a_worker_that_hears_of_it_last_has_not_failed, seeds(1, 20)) {

@@ -5,6 +5,8 @@
 #include "apps/cli/program.h"
 #include "apps/scenario/simulate.h"
 
+BOOST_AUTO_TEST_SUITE(job_scenarios)
+
 using namespace actorflow;
 
 namespace {
@@ -28,8 +30,6 @@ void run_own(const std::string& name) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(job_scenarios)
 
 SIMULATION_TEST(faults_that_heal_change_no_byte, seeds(1, 50)) { run_own("word_count"); }
 

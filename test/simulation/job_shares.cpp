@@ -5,10 +5,10 @@
 #include "actors/probes/point.h"
 #include "test/simulation/support/share_job.h"
 
+BOOST_AUTO_TEST_SUITE(job_shares)
+
 using namespace actorflow;
 using test::deal_out_through;
-
-BOOST_AUTO_TEST_SUITE(job_shares)
 
 SIMULATION_TEST(tasks_that_nothing_disturbs_have_all_records, seeds(1, 50)) { deal_out_through({}, 3); }
 

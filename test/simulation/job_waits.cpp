@@ -6,6 +6,8 @@
 #include "actors/jobs/engine/job_over.h"
 #include "actors/simulation/simulation_test.h"
 
+BOOST_AUTO_TEST_SUITE(job_waits)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -175,8 +177,6 @@ std::string how_it_ends(SimCluster& sim, void (*program)(SimTask&)) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(job_waits)
 
 SIMULATION_TEST(a_part_whose_input_is_nowhere_ends_the_job_and_is_named, seeds(1, 20)) {
   SimCluster sim({{"local", 2}}, five_minutes());

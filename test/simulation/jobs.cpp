@@ -8,10 +8,10 @@
 #include "test/simulation/support/resumed_job.h"
 #include "test/simulation/support/word_job.h"
 
+BOOST_AUTO_TEST_SUITE(jobs)
+
 using namespace actorflow;
 using test::count_words_through, test::resume_words_through;
-
-BOOST_AUTO_TEST_SUITE(jobs)
 
 SIMULATION_TEST(a_job_that_is_killed_and_started_again_writes_the_same_files, seeds(1, 100)) {
   count_words_through({FaultKind::kill, FaultKind::power, FaultKind::pause});

@@ -3,6 +3,8 @@
 
 #include "actors/actorflow.h"
 
+BOOST_AUTO_TEST_SUITE(kill_a_ps)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -46,8 +48,6 @@ float undisturbed() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(kill_a_ps)
 
 SIMULATION_TEST(a_killed_ps_changes_nothing, seeds(1, 20)) {
   SimCluster sim({{"ps", 1}, {"worker", 2}});

@@ -6,6 +6,8 @@
 #include "actors/simulation/simulation_test.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(lacking_worker)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -68,8 +70,6 @@ float learn(int times) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(lacking_worker)
 
 SIMULATION_TEST(a_step_that_lacked_memory_is_made_again, seeds(1, 10)) {
   static const float expected = learn(0);

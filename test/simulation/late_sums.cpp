@@ -12,6 +12,8 @@
 #include "actors/models/model.h"
 #include "actors/simulation/simulation_test.h"
 
+BOOST_AUTO_TEST_SUITE(late_sums)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -139,8 +141,6 @@ std::string said_by(Measured (*program)(SimTask&)) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(late_sums)
 
 SIMULATION_TEST(late_sums_are_missed_by_name_and_count_in_no_later_epoch, seeds(1, 20)) {
   const Measured late = measured_by(learn_with_late_sums), usual = measured_by(learn_synchronously);

@@ -15,6 +15,8 @@
 #include "actors/simulation/simulation_test.h"
 #include "dataflow/values/error.h"
 
+BOOST_AUTO_TEST_SUITE(models)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -188,8 +190,6 @@ void expect_nothing_changed_by_a_bad_disk(const std::vector<SimCluster::Job>& jo
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(models)
 
 SIMULATION_TEST(a_lost_task_changes_nothing_that_is_learned, seeds(1, 12)) {
   static const Learned expected = undisturbed(tasks, learn_with_servers, "/job:chief/task:0");

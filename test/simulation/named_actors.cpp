@@ -10,6 +10,8 @@
 #include "actors/actorflow.h"
 #include "actors/simulation/simulation_test.h"
 
+BOOST_AUTO_TEST_SUITE(named_actors)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -184,8 +186,6 @@ FaultPlan faults(std::uint64_t seed) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(named_actors)
 
 SIMULATION_TEST(every_message_is_handled_once_without_faults, seeds(1, 20)) {
   Witness witness;

@@ -8,6 +8,8 @@
 #include "actors/simulation/simulation_test.h"
 #include "test/support/small_training.h"
 
+BOOST_AUTO_TEST_SUITE(node_actors)
+
 using namespace actorflow;
 using test::SmallJob;
 using namespace std::chrono_literals;
@@ -58,8 +60,6 @@ void expect_the_weights_of_lanes(const Case& it, const std::vector<Tensor>& expe
 SimOptions any_order() { return of_this_seed({.longest_kernel = 200us}); }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(node_actors)
 
 SIMULATION_TEST(a_killed_ps_and_any_order_of_nodes_change_no_bit, seeds(1, 20)) {
   static const auto expected = undisturbed_lanes(synchronous);

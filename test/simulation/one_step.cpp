@@ -5,6 +5,8 @@
 #include "actors/simulation/simulation_test.h"
 #include "test/simulation/support/watched_job.h"
 
+BOOST_AUTO_TEST_SUITE(one_step)
+
 using namespace actorflow;
 using test::WatchedJob;
 
@@ -15,8 +17,6 @@ const std::vector<std::string> disturbances{
     "faults_until=1s", "longest_fault=8s"};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(one_step)
 
 SIMULATION_TEST(with_a_backup_worker_every_checkpoint_is_of_one_step, seeds(1, 50)) {
   static const WatchedJob job("watched_backup", {});

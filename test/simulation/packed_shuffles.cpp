@@ -4,6 +4,8 @@
 #include "actors/probes/point.h"
 #include "test/simulation/support/word_job.h"
 
+BOOST_AUTO_TEST_SUITE(packed_shuffles)
+
 using namespace actorflow;
 using test::count_words_through;
 
@@ -16,8 +18,6 @@ constexpr const char *by_lz4 = "slices come packed by LZ4 from another machine",
                      *fetched = "slices come from another task";
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(packed_shuffles)
 
 SIMULATION_TEST(blocks_of_lz4_survive_kills_and_bad_disks, seeds(1, 100)) {
   count_words_through(disturbances, 3, Compression::lz4);

@@ -9,6 +9,8 @@
 #include "actors/simulation/sim_cluster.h"
 #include "actors/simulation/world.h"
 
+BOOST_AUTO_TEST_SUITE(pieces)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -36,8 +38,6 @@ void compute_a_second_a_part(Job& job) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(pieces)
 
 // The first task's coordinator answers the others while a part computes beside it.
 BOOST_AUTO_TEST_CASE(tasks_that_compute_share_the_parts_evenly) {

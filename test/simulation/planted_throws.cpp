@@ -25,6 +25,8 @@
 #include "test/simulation/support/planted_throw.h"
 #include "test/simulation/support/resumed_job.h"
 
+BOOST_AUTO_TEST_SUITE(planted_throws)
+
 using namespace actorflow;
 using test::Kind, test::Plant, test::Where;
 using namespace std::chrono_literals;
@@ -399,8 +401,6 @@ Train with_servers(Executor executor) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(planted_throws)
 
 BOOST_AUTO_TEST_CASE(every_handler_may_throw_and_training_ends_with_the_same_weights) {
   BOOST_TEST(throw_in_handlers(with_servers(Executor::lanes), [](std::string_view) { return true; }) >

@@ -6,6 +6,8 @@
 
 #include "actors/simulation/schedule.h"
 
+BOOST_AUTO_TEST_SUITE(ready_list)
+
 using namespace actorflow;
 
 namespace {
@@ -20,8 +22,6 @@ std::vector<std::uint64_t> numbers(const ReadyList<Value>& list) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(ready_list)
 
 // A vector, from whose middle values are erased, is the model.
 BOOST_AUTO_TEST_CASE(keeps_its_order_whatever_is_taken) {

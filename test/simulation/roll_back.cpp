@@ -3,6 +3,8 @@
 #include "actors/actorflow.h"
 #include "actors/simulation/simulation_test.h"
 
+BOOST_AUTO_TEST_SUITE(roll_back)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -71,8 +73,6 @@ float undisturbed() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(roll_back)
 
 SIMULATION_TEST(nan_gradient_costs_the_steps_since_the_newest_checkpoint, seeds(1, 20)) {
   SimCluster sim({{"ps", 2}, {"worker", 3}}, of_this_seed({.longest_kernel = 1ms}));

@@ -6,6 +6,8 @@
 #include "actors/simulation/simulation_test.h"
 #include "test/support/says.h"
 
+BOOST_AUTO_TEST_SUITE(roll_back_ranks)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -78,8 +80,6 @@ float undisturbed(int local_steps) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(roll_back_ranks)
 
 SIMULATION_TEST(a_nan_of_one_rank_costs_the_steps_since_the_newest_checkpoint, seeds(1, 20)) {
   static const float expected = undisturbed(1);

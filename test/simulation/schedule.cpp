@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+BOOST_AUTO_TEST_SUITE(schedule)
+
 using namespace actorflow;
 
 namespace {
@@ -24,8 +26,6 @@ std::string interleave(Schedule& schedule) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(schedule)
 
 BOOST_AUTO_TEST_CASE(numbers_of_a_seed_are_the_same_everywhere) {
   SeededRandom random(1234567);

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(seams)
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -78,8 +80,6 @@ std::vector<std::string> escapes(const std::string& file, const std::string& tex
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(seams)
 
 BOOST_AUTO_TEST_CASE(no_source_of_an_actor_looks_past_the_seams) {
   const fs::path actors = fs::path(ACTORFLOW_SOURCE_DIR) / "actors";

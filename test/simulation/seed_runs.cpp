@@ -7,6 +7,8 @@
 #include <csignal>
 #include <string>
 
+BOOST_AUTO_TEST_SUITE(seed_runs)
+
 using namespace actorflow;
 
 namespace {
@@ -16,8 +18,6 @@ SeedSummary run(const std::function<SimStatistics()>& body) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(seed_runs)
 
 BOOST_AUTO_TEST_CASE(what_all_processes_have_found_is_added_up) {
   const SeedSummary sum = run([] {

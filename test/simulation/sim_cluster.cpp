@@ -15,6 +15,8 @@
 #include "dataflow/graph/graph.h"
 #include "kernels/ops.h"
 
+BOOST_AUTO_TEST_SUITE(sim_cluster)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -51,8 +53,6 @@ Outcome solve(std::uint64_t seed) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(sim_cluster)
 
 BOOST_AUTO_TEST_CASE(two_tasks_solve_the_equations) { BOOST_TEST(solve(1).result == 238); }
 

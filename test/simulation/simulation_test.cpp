@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+BOOST_AUTO_TEST_SUITE(simulation_test)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -24,8 +26,6 @@ void body() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(simulation_test)
 
 SIMULATION_TEST(a_test_runs_for_each_of_its_seeds, seeds(1, 5)) {
   SimCluster sim({{"worker", 1}});

@@ -5,6 +5,8 @@
 #include "actors/actorflow.h"
 #include "actors/simulation/simulation_test.h"
 
+BOOST_AUTO_TEST_SUITE(sparse)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -75,8 +77,6 @@ std::uint64_t undisturbed() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(sparse)
 
 SIMULATION_TEST(a_killed_worker_changes_no_bit_of_a_table, seeds(1, 100)) {
   static const std::uint64_t expected = undisturbed();

@@ -12,6 +12,8 @@
 #include "test/simulation/support/planted_throw.h"
 #include "test/support/small_training.h"
 
+BOOST_AUTO_TEST_SUITE(throws_at_the_end)
+
 using namespace actorflow;
 using test::Kind, test::Plant, test::SmallJob, test::Where;
 using namespace std::chrono_literals;
@@ -111,8 +113,6 @@ const SmallJob with_servers{.strategy = Synchronous{}, .steps = 20, .folder = "c
 const SmallJob by_all_reduce{.strategy = AllReduce{}, .steps = 20, .folder = "checkpoints"};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(throws_at_the_end)
 
 BOOST_AUTO_TEST_CASE(of_steps_that_still_run) {
   throw_everywhere(with_servers, "master/StopSteps");

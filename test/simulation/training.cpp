@@ -4,6 +4,8 @@
 #include "actors/simulation/simulation_test.h"
 #include "apps/scenario/simulate.h"
 
+BOOST_AUTO_TEST_SUITE(training)
+
 using namespace actorflow;
 
 namespace {
@@ -34,8 +36,6 @@ const Prepared& job_with_a_backup() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(training)
 
 SIMULATION_TEST(faults_that_heal_change_no_bit_of_synchronous_training, seeds(1, 60)) {
   simulate(synchronous_job().scenario, synchronous_job().undisturbed);

@@ -7,6 +7,8 @@
 #include "actors/simulation/simulation_test.h"
 #include "dataflow/ops/queue_ops.h"
 
+BOOST_AUTO_TEST_SUITE(training_waits)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -79,8 +81,6 @@ void expect_said(void (*program)(SimTask&), const std::string& what) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(training_waits)
 
 SIMULATION_TEST(a_replica_that_waits_for_its_token_names_the_missing_one, seeds(1, 20)) {
   expect_said(train_synchronously, "a replica waits for the next 'global_step', for replica 1");

@@ -16,6 +16,8 @@
 #include "actors/simulation/simulation_test.h"
 #include "dataflow/values/error.h"
 
+BOOST_AUTO_TEST_SUITE(weighted_models)
+
 using namespace actorflow;
 using namespace std::chrono_literals;
 
@@ -148,8 +150,6 @@ void expect_refused(const Task& chiefs, const Task& others, const std::vector<st
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(weighted_models)
 
 SIMULATION_TEST(a_lost_task_changes_nothing_that_weighted_servers_learn, seeds(1, 16)) {
   static const Weights expected = servers.undisturbed();

@@ -13,7 +13,7 @@
 
 namespace actorflow::test {
 
-inline const std::string folder = "run/checkpoints";
+inline const std::string run_folder = "run/checkpoints";
 
 inline std::shared_ptr<Runtime> runtime_on(Storage& storage) {
   return std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 2, .storage = &storage});
@@ -28,8 +28,8 @@ struct CounterGraph {
 };
 
 // The graph on a task that sees `storage`; its saver saves both variables.
-struct Counter : CounterGraph {
-  explicit Counter(Storage& storage, SaverOptions options = {})
+struct SavedCounter : CounterGraph {
+  explicit SavedCounter(Storage& storage, SaverOptions options = {})
       : saver(g, {count, step}, step, std::move(options)),
         tasks({{"local", 1}}, runtime_on(storage)),
         session(tasks.server("local", 0).target(), g) {}

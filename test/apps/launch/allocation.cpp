@@ -6,7 +6,11 @@
 
 #include "test/support/says.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(allocation)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 using Variables = std::map<std::string, std::string>;
@@ -25,8 +29,6 @@ Variables given(const std::string& hosts, const std::string& tasks) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(allocation)
 
 BOOST_AUTO_TEST_CASE(each_machine_has_a_slot_for_each_task) {
   BOOST_TEST(
@@ -68,5 +70,3 @@ BOOST_AUTO_TEST_CASE(requests_are_told_from_what_srun_and_the_tasks_need) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -5,7 +5,11 @@
 
 #include "test/apps/launch/support/launched.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(attach)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 // A job that says "began", and ends with status 7 when it is told to.
@@ -31,8 +35,6 @@ struct Job {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(attach)
 
 BOOST_FIXTURE_TEST_CASE(it_prints_what_the_job_prints_from_now_on_and_ends_with_its_status, Job) {
   const auto first = attach(), second = attach();
@@ -134,5 +136,3 @@ BOOST_FIXTURE_TEST_CASE(without_a_name_it_lists_the_jobs_that_run, Job) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -2,7 +2,11 @@
 
 #include <boost/test/unit_test.hpp>
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(elastic_job)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 // Tasks 0 and 1 of a job that has begun; task 2 is there, and not asked yet.
@@ -29,8 +33,6 @@ struct Begun {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(elastic_job)
-
 BOOST_FIXTURE_TEST_CASE(a_task_takes_part_when_it_is_told_its_place, Begun) {
   BOOST_TEST(parts == (std::vector<int>{0, 1}));
 }
@@ -50,5 +52,3 @@ BOOST_FIXTURE_TEST_CASE(who_has_said_that_it_leaves_does_not_fail, Begun) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

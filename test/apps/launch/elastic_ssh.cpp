@@ -7,7 +7,11 @@
 #include "test/apps/launch/support/launched.h"
 #include "test/apps/launch/support/ssh_server.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(elastic_ssh, *boost::unit_test::precondition(actorflow::test::has_ssh_server))
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 // The hosts of a job, which its discovery script prints.
@@ -39,8 +43,6 @@ pid_t keeper_of(Launched& job, const std::string& task) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(elastic_ssh, *boost::unit_test::precondition(has_ssh_server))
 
 BOOST_AUTO_TEST_CASE(machines_come_leave_and_are_lost_while_the_job_trains_by_tls) {
   const SshServer server;
@@ -82,5 +84,3 @@ BOOST_AUTO_TEST_CASE(a_machine_that_comes_and_is_not_reached_is_left_out_with_th
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

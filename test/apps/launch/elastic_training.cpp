@@ -12,7 +12,11 @@
 #include "test/apps/launch/support/launched.h"
 #include "test/support/folder.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(elastic_training)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 const std::string bin = ACTORFLOW_BIN_DIR "/";
@@ -53,8 +57,6 @@ void end(Launched& job) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(elastic_training)
 
 // The others may have gone on without it for a world, or it may have been there as soon as they.
 BOOST_AUTO_TEST_CASE(a_killed_task_comes_back_and_nothing_is_unlearnt) {
@@ -229,5 +231,3 @@ BOOST_AUTO_TEST_CASE(flags_that_contradict_each_other_are_refused) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

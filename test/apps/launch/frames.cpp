@@ -4,7 +4,11 @@
 
 #include "test/support/says.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(frames)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 const Frame hostile{"start", "", std::string("\0\n'\"$\x01\xff", 7), std::string(100'000, 'x')};
@@ -16,8 +20,6 @@ FrameReader reader_of(const std::string& bytes) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(frames)
 
 BOOST_AUTO_TEST_CASE(any_bytes_arrive_equal_in_parts_of_any_size) {
   const std::string bytes = encode(hostile) + encode({"end"});
@@ -61,5 +63,3 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_frames_are_refused) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -5,9 +5,10 @@
 #include "test/apps/launch/support/listener.h"
 #include "test/support/says.h"
 
-namespace actorflow::test {
-
 BOOST_AUTO_TEST_SUITE(held_ports)
+
+using namespace actorflow;
+using namespace actorflow::test;
 
 BOOST_AUTO_TEST_CASE(held_ports_are_distinct_and_nobody_else_s_until_they_are_released) {
   HeldPorts ports;
@@ -47,5 +48,3 @@ BOOST_AUTO_TEST_CASE(the_reason_why_nobody_answers_is_said) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

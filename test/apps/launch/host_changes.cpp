@@ -2,14 +2,16 @@
 
 #include <boost/test/unit_test.hpp>
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(host_changes)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 const std::vector<SlotHolder> two_on_a{{0, "a"}, {1, "a"}};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(host_changes)
 
 BOOST_AUTO_TEST_CASE(new_slots_and_hosts_get_tasks_up_to_the_maximum) {
   const auto changes = actorflow::host_changes(two_on_a, {{"a", "", 3}, {"b", "", 4}}, 5);
@@ -44,5 +46,3 @@ BOOST_AUTO_TEST_CASE(the_same_hosts_change_nothing) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -8,7 +8,11 @@
 #include "test/support/says.h"
 #include "test/support/scoped_environment.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(host_discovery)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 // A script, and what is said of it.
@@ -26,8 +30,6 @@ struct Script {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(host_discovery)
 
 BOOST_FIXTURE_TEST_CASE(what_the_script_prints_are_the_hosts, Script) {
   const auto hosts = discovery("echo node1:2; echo 'me@node2 slots=3'").first(nothing.reading);
@@ -92,5 +94,3 @@ BOOST_AUTO_TEST_CASE(ctrl_c_ends_a_job_that_waits_for_its_first_hosts) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -4,7 +4,11 @@
 
 #include "test/support/says.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(hosts)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 using Hosts = std::vector<LaunchHost>;
@@ -14,8 +18,6 @@ void expect_mistake(std::string_view text, const std::string& mistake) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(hosts)
 
 BOOST_AUTO_TEST_CASE(lists_have_names_users_and_slots) {
   BOOST_TEST((parse_hosts("a:1,me@b:2,[fe80::1%eth0]:4,10.0.0.7") ==
@@ -58,5 +60,3 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_not_there_is_named) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -10,7 +10,11 @@
 #include "test/apps/launch/support/launched.h"
 #include "test/support/scoped_environment.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(job_credentials)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 // While it lives, this process can write no byte to a file.
@@ -44,8 +48,6 @@ void expect_pem(const std::string& text, const std::string& what) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(job_credentials)
-
 BOOST_AUTO_TEST_CASE(those_of_one_job_are_made_without_a_file) {
   const Frame frame = made_without_files({{"worker", 0}, {"ps", 3}});
   BOOST_REQUIRE(frame.size() == 7u);
@@ -71,5 +73,3 @@ BOOST_AUTO_TEST_CASE(a_program_that_would_do_without_them_is_refused) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

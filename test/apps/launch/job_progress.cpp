@@ -2,7 +2,11 @@
 
 #include <boost/test/unit_test.hpp>
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(job_progress)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 JobProgress job(int restarts) {
@@ -22,8 +26,6 @@ std::string after(JobProgress& progress, int task, const TaskEnd& end) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(job_progress)
 
 BOOST_AUTO_TEST_CASE(without_a_budget_a_failure_ends_the_job) {
   JobProgress progress = job(0);
@@ -91,5 +93,3 @@ BOOST_AUTO_TEST_CASE(work_is_done_when_only_parameter_servers_are_left) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -7,7 +7,11 @@
 
 #include "test/support/hang_limit.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(kept_task)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 SpawnRequest shell(const std::string& script) {
@@ -40,8 +44,6 @@ std::string output_of(KeptTask& task) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(kept_task)
-
 // As of a world with thousands of members: more than a socket keeps.
 BOOST_AUTO_TEST_CASE(a_long_line_for_a_task_that_reads_late_arrives_whole) {
   KeptTask task(shell("sleep 0.1; head -n 1 <&4 | wc -c"), 0, true);
@@ -57,5 +59,3 @@ BOOST_AUTO_TEST_CASE(words_for_a_task_that_has_closed_its_socket_are_dropped) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -12,7 +12,11 @@
 #include "test/support/folder.h"
 #include "test/support/no_descriptors.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(key_folder)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 unsigned mode_of(const std::string& path) {
@@ -53,8 +57,6 @@ std::string words_without_descriptors() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(key_folder)
 
 BOOST_AUTO_TEST_CASE(its_owner_alone_reads_it_and_it_goes_with_the_object) {
   std::string path;
@@ -102,5 +104,3 @@ BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written_is_named) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

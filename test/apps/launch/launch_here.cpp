@@ -12,7 +12,11 @@
 #include "test/apps/launch/support/launched.h"
 #include "test/apps/launch/support/listener.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(launch_here)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 std::vector<std::string> shell(const std::string& script) { return {"/bin/sh", "-c", script}; }
@@ -24,8 +28,6 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(launch_here)
 
 BOOST_AUTO_TEST_CASE(tasks_have_numbers_and_prefixed_lines) {
   Launched job({"-np", "2", "--ps", "1"},
@@ -365,5 +367,3 @@ BOOST_AUTO_TEST_CASE(sruns_that_do_not_end_are_killed) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

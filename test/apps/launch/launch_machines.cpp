@@ -9,7 +9,12 @@
 #include "test/apps/launch/support/ssh_server.h"
 #include "test/apps/support/machines.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(launch_machines, *boost::unit_test::precondition(actorflow::test::has_ssh_server) *
+                                           boost::unit_test::precondition(actorflow::test::has_machines))
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 const std::string actorflow = ACTORFLOW_BIN_DIR "/actorflow";
@@ -39,9 +44,6 @@ struct Cluster {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(launch_machines, *boost::unit_test::precondition(has_ssh_server) *
-                                           boost::unit_test::precondition(has_machines))
 
 BOOST_FIXTURE_TEST_CASE(tasks_of_different_machines_train_together, Cluster) {
   const auto job = launch(
@@ -132,5 +134,3 @@ BOOST_FIXTURE_TEST_CASE(a_machine_that_is_lost_ends_the_job_and_is_named, Cluste
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -11,7 +11,12 @@
 #include "test/apps/support/machines.h"
 #include "test/apps/support/slurm.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(launch_slurm, *boost::unit_test::precondition(actorflow::test::has_slurm) *
+                                        boost::unit_test::precondition(actorflow::test::has_machines))
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 using Words = std::vector<std::string>;
@@ -36,9 +41,6 @@ struct Allocation {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(launch_slurm, *boost::unit_test::precondition(has_slurm) *
-                                        boost::unit_test::precondition(has_machines))
 
 BOOST_FIXTURE_TEST_CASE(tasks_are_on_the_machines_of_the_allocation, Allocation) {
   const auto job =
@@ -115,5 +117,3 @@ BOOST_FIXTURE_TEST_CASE(keepers_do_not_repeat_what_the_job_has_asked_for, Alloca
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -8,7 +8,11 @@
 #include "test/apps/launch/support/launched.h"
 #include "test/apps/launch/support/ssh_server.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(launch_ssh, *boost::unit_test::precondition(actorflow::test::has_ssh_server))
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 struct Machines {
@@ -20,8 +24,6 @@ struct Machines {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(launch_ssh, *boost::unit_test::precondition(has_ssh_server))
 
 BOOST_FIXTURE_TEST_CASE(ranks_are_those_of_the_hosts_and_addresses_are_theirs, Machines) {
   Launched job(flags("127.0.0.2:1,127.0.0.3:2", "3"),
@@ -124,5 +126,3 @@ BOOST_FIXTURE_TEST_CASE(training_runs_on_hosts_with_parameter_servers, Machines)
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -10,7 +10,11 @@
 #include "test/apps/launch/support/ssh_server.h"
 #include "test/support/hang_limit.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(launch_tls, *boost::unit_test::precondition(actorflow::test::has_ssh_server))
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 using Words = std::vector<std::string>;
@@ -68,8 +72,6 @@ void expect_refused(const Words& flags, const Words& command, const std::string&
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(launch_tls, *boost::unit_test::precondition(has_ssh_server))
 
 BOOST_FIXTURE_TEST_CASE(each_host_has_its_tasks_credentials_for_itself_until_the_job_ends, Machines) {
   Launched job(flags({"--secure"}), listing("true"));
@@ -165,5 +167,3 @@ BOOST_AUTO_TEST_CASE(flags_that_contradict_each_other_are_refused) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

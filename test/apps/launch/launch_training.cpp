@@ -5,7 +5,11 @@
 
 #include "test/apps/launch/support/launched.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(launch_training)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 const std::string bin = ACTORFLOW_BIN_DIR "/";
@@ -23,8 +27,6 @@ std::vector<std::string> training(const Folder& folder) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(launch_training)
 
 BOOST_AUTO_TEST_CASE(workers_alone_and_with_parameter_servers_learn_the_same) {
   Launched alone({"-np", "4"}, {bin + "actorflow", "train", "digits", "--strategy", "multi_worker"});
@@ -102,5 +104,3 @@ while rank:
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

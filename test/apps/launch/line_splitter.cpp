@@ -4,7 +4,11 @@
 #include <string>
 #include <vector>
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(line_splitter)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 std::vector<std::string> lines_of(const std::string& text, std::size_t part) {
@@ -18,8 +22,6 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t part) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(line_splitter)
 
 BOOST_AUTO_TEST_CASE(lines_are_whole_whatever_the_parts_are) {
   for (const std::size_t part : {1u, 2u, 3u, 100u})
@@ -42,5 +44,3 @@ BOOST_AUTO_TEST_CASE(an_endless_line_comes_in_parts_between_characters) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -5,7 +5,11 @@
 #include "test/apps/support/open_mpi.h"
 #include "test/apps/support/slurm.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(other_launchers)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 using Words = std::vector<std::string>;
@@ -16,8 +20,6 @@ Words operator+(Words words, const Words& more) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(other_launchers)
 
 BOOST_AUTO_TEST_CASE(arguments_and_variables_arrive_byte_equal_by_mpirun,
                      *boost::unit_test::precondition(has_open_mpi)) {
@@ -36,5 +38,3 @@ BOOST_AUTO_TEST_CASE(arguments_and_variables_arrive_byte_equal_by_srun,
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -5,7 +5,11 @@
 
 #include "test/apps/launch/support/launched.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(slow_hosts)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 // Hosts that answer when they may.
@@ -27,8 +31,6 @@ struct SlowHosts {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(slow_hosts)
-
 BOOST_FIXTURE_TEST_CASE(who_keeps_a_job_waiting_is_said_before_it_begins, SlowHosts) {
   Process job = launch("slow-1", "1");
   BOOST_REQUIRE(job.prints("launch | waiting for slow-1 to start actorflow\n"));
@@ -46,5 +48,3 @@ BOOST_FIXTURE_TEST_CASE(all_of_many_are_named_and_ctrl_c_ends_the_wait, SlowHost
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -8,7 +8,11 @@
 #include "apps/launch/keeper/growing_pause.h"
 #include "test/apps/launch/support/launched.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(supervisor)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 using Words = std::vector<std::string>;
@@ -32,8 +36,6 @@ std::ptrdiff_t num_lines(const std::string& path) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(supervisor)
 
 BOOST_AUTO_TEST_CASE(a_program_that_fails_or_is_killed_is_started_again) {
   const Folder folder;
@@ -170,5 +172,3 @@ BOOST_AUTO_TEST_CASE(mistakes_say_what_was_expected) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -5,7 +5,11 @@
 
 #include "schema/cluster_json.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(task_environment)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 struct Planned {
@@ -30,14 +34,12 @@ Planned planned() {
 
 std::map<std::string, std::string> environment_of(const Planned& job, std::size_t task) {
   std::map<std::string, std::string> variables;
-  for (const auto& variable : task_environment(job.tasks, job.tasks[task], job.addresses))
+  for (const auto& variable : actorflow::task_environment(job.tasks, job.tasks[task], job.addresses))
     variables[variable.name] = variable.value;
   return variables;
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(task_environment)
 
 BOOST_AUTO_TEST_CASE(tf_config_is_what_our_own_reader_reads) {
   const Planned job = planned();
@@ -66,5 +68,3 @@ BOOST_AUTO_TEST_CASE(ranks_have_numbers_and_a_master_and_others_have_none) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

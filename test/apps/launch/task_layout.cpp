@@ -4,7 +4,11 @@
 
 #include "test/support/says.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(task_layout)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 JobSpec job(int workers, std::vector<LaunchHost> hosts = {}) {
@@ -41,8 +45,6 @@ std::string gpus(const JobSpec& spec) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(task_layout)
 
 BOOST_AUTO_TEST_CASE(hosts_are_filled_in_order_and_ranks_count_as_in_horovod) {
   const auto numbers = numbers_of(job(3, {{"a", "", 1}, {"b", "", 2}}));
@@ -101,5 +103,3 @@ BOOST_AUTO_TEST_CASE(gpus_are_divided_among_the_workers_of_a_host) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -7,7 +7,11 @@
 #include <random>
 #include <set>
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(world_book)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -60,8 +64,6 @@ using Words = std::vector<std::string>;
 using Members = std::vector<int>;
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(world_book)
 
 BOOST_AUTO_TEST_CASE(the_first_world_waits_for_all_that_were_started) {
   Job job({.min = 2, .max = 4});
@@ -265,5 +267,3 @@ BOOST_AUTO_TEST_CASE(whoever_comes_after_the_end_hears_of_it) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -9,7 +9,11 @@
 
 #include "apps/launch/elastic/world_book.h"
 
-namespace actorflow::test {
+BOOST_AUTO_TEST_SUITE(world_schedules)
+
+using namespace actorflow;
+using namespace actorflow::test;
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -200,8 +204,6 @@ class Schedule {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(world_schedules)
-
 BOOST_AUTO_TEST_CASE(no_schedule_of_a_thousand_splits_a_world_loses_a_step_or_lasts_for_ever) {
   for (unsigned seed = 1; seed <= 1000; ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
       BOOST_TEST(Schedule(seed).run());
@@ -209,5 +211,3 @@ BOOST_AUTO_TEST_CASE(no_schedule_of_a_thousand_splits_a_world_loses_a_step_or_la
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow::test

@@ -8,12 +8,8 @@
 namespace actorflow::test {
 namespace {
 
-constexpr DType f32 = DType::float32, i32 = DType::int32, i64 = DType::int64;
-using Ints = std::vector<std::int64_t>;
-
 double softplus(double x) { return std::log1p(std::exp(x)); }
 double rounded(double x) { return std::nearbyint(x); }
-double same(double x) { return x; }
 
 Attrs multiples(const Ints& list) { return {{"multiples", list}}; }
 Attrs along(std::int64_t axis) { return {{"axis", axis}}; }

@@ -8,10 +8,6 @@
 namespace actorflow::test {
 namespace {
 
-constexpr DType f32 = DType::float32;
-using Ints = std::vector<std::int64_t>;
-using Rows = std::vector<OpRow>;
-
 // How windows [height, width] slide, as the reference sees it: padding in front is given, not computed.
 struct Slide {
   std::int64_t stride_rows = 1, stride_columns = 1;
@@ -314,14 +310,14 @@ Channel channel_of(const Array& x, std::int64_t channel) {
   return result;
 }
 
-constexpr double epsilon = 0.01;
+constexpr double channel_epsilon = 0.01;
 
 Reference batch_norm(bool relu) {
   return [=](const Arrays& in) {
     const Array &x = in[0], &scale = in[1], &offset = in[2];
     const auto inverse = [&](std::int64_t c) {
       const Channel channel = channel_of(x, c);
-      return 1 / std::sqrt(channel.squares / channel.count + epsilon);
+      return 1 / std::sqrt(channel.squares / channel.count + channel_epsilon);
     };
     return Arrays{array_of(x.shape,
                            [&](const Index& i) {
@@ -369,7 +365,7 @@ Reference batch_norm_grad(bool relu) {
 
 Rows batch_norm_rows() {
   const Input images{f32, {2, 3, 5, 3}}, per_channel{f32, {3}, 0.5, 2}, positive{f32, {3}, 0.5, 2};
-  const auto attributes = [](bool relu) { return Attrs{{"epsilon", epsilon}, {"relu", relu}}; };
+  const auto attributes = [](bool relu) { return Attrs{{"epsilon", channel_epsilon}, {"relu", relu}}; };
   const auto mask = [](bool relu) { return Attrs{{"relu", relu}}; };
   // More channels than fit side by side into one group of lanes.
   const Input wide{f32, {7, 70}}, wide_channel{f32, {70}, 0.5, 2};

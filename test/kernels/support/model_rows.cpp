@@ -11,10 +11,6 @@
 namespace actorflow::test {
 namespace {
 
-constexpr DType f32 = DType::float32, i32 = DType::int32, i64 = DType::int64;
-
-using Rows = std::vector<OpRow>;
-
 double normal_distribution(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 double normal_density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }
 double gelu(double x) { return x * normal_distribution(x); }
@@ -175,9 +171,9 @@ Rows embedding_rows() {
   };
 }
 
-constexpr double epsilon = 0.01;
+constexpr double row_epsilon = 0.01;
 
-// Of the row that an index falls in: mean and 1 / sqrt(variance + epsilon).
+// Of the row that an index falls in: mean and 1 / sqrt(variance + row_epsilon).
 struct Moments {
   double mean = 0, scale = 0;
 
@@ -187,7 +183,7 @@ struct Moments {
     for (i.back() = 0; i.back() < columns; ++i.back()) mean += at(x, i) / static_cast<double>(columns);
     for (i.back() = 0; i.back() < columns; ++i.back())
       squares += (at(x, i) - mean) * (at(x, i) - mean) / static_cast<double>(columns);
-    scale = 1 / std::sqrt(squares + epsilon);
+    scale = 1 / std::sqrt(squares + row_epsilon);
   }
 };
 
@@ -227,7 +223,7 @@ Arrays layer_norm_grad(const Arrays& in) {
 }
 
 Rows normalisation_rows() {
-  const Attrs attrs{{"epsilon", epsilon}};
+  const Attrs attrs{{"epsilon", row_epsilon}};
   const Input matrix{f32, {5, 7}}, row{f32, {7}}, cube{f32, {2, 3, 4}};
   return {
       {"LayerNorm", "", {matrix, row, row}, attrs, layer_norm, 2e-6},
@@ -258,8 +254,6 @@ Reference batch_matmul(const Shape& shape, std::int64_t inner, bool transpose_a,
     })};
   };
 }
-
-Attrs transposed(bool a, bool b) { return {{"transpose_a", a}, {"transpose_b", b}}; }
 
 OpRow batch_row(std::string_view covers, const Shape& a, const Shape& b, const Shape& product,
                 std::int64_t inner, bool transpose_a = false, bool transpose_b = false) {

@@ -14,11 +14,7 @@
 namespace actorflow::test {
 namespace {
 
-constexpr DType f32 = DType::float32, i32 = DType::int32, i64 = DType::int64, boolean = DType::boolean,
-                u8 = DType::uint8;
-
-using Ints = std::vector<std::int64_t>;
-using Rows = std::vector<OpRow>;
+constexpr DType boolean = DType::boolean, u8 = DType::uint8;
 
 double neg(double x) { return -x; }
 double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
@@ -48,7 +44,6 @@ double both(double a, double b) { return a != 0 && b != 0; }
 double either(double a, double b) { return a != 0 || b != 0; }
 double nonzero(double a) { return a != 0; }
 double is_zero(double a) { return a == 0; }
-double same(double a) { return a; }
 double zero(double) { return 0; }
 double one(double) { return 1; }
 
@@ -309,8 +304,6 @@ Rows broadcast_rows() {
       {"Fill", "integers", {}, fill(-3, i64), always({{2}, {-3, -3}})},
   };
 }
-
-Attrs transposed(bool a, bool b) { return {{"transpose_a", a}, {"transpose_b", b}}; }
 
 Attrs precise(std::string precision) { return {{"precision", std::move(precision)}}; }
 

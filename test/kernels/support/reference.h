@@ -11,6 +11,10 @@
 namespace actorflow::test {
 
 using Index = std::vector<std::int64_t>;
+using Ints = std::vector<std::int64_t>;
+using Rows = std::vector<OpRow>;
+
+constexpr DType f32 = DType::float32, i32 = DType::int32, i64 = DType::int64;
 
 // The elements f(index), for all indices of the shape in row-major order.
 inline Array array_of(const Shape& shape, const std::function<double(const Index&)>& f) {
@@ -39,6 +43,8 @@ inline double at(const Array& array, const Index& index) {
   return array[flat];
 }
 
+inline double same(double x) { return x; }
+
 inline Reference unary(double (*f)(double)) {
   return [f](const Arrays& in) {
     return Arrays{array_of(in[0].shape, [&](const Index& i) { return f(at(in[0], i)); })};
@@ -51,6 +57,8 @@ inline Reference binary(double (*f)(double, double)) {
     return Arrays{array_of(shape, [&](const Index& i) { return f(at(in[0], i), at(in[1], i)); })};
   };
 }
+
+inline Attrs transposed(bool a, bool b) { return {{"transpose_a", a}, {"transpose_b", b}}; }
 
 using Fold = double (*)(const std::vector<double>&);
 

@@ -5,9 +5,6 @@
 namespace actorflow::test {
 namespace {
 
-constexpr DType f32 = DType::float32;
-using Ints = std::vector<std::int64_t>;
-
 // [2,3] and [2,4] side by side.
 Arrays concat_columns(const Arrays& in) {
   return {array_of({2, 7}, [&](const Index& i) {

@@ -13,6 +13,7 @@
 
 #include "schema/formats/byte_sink.h"
 #include "schema/formats/element_reader.h"
+#include "test/support/contains.h"
 
 namespace actorflow::test {
 
@@ -78,10 +79,6 @@ inline Status status_of_reading(const std::function<std::unique_ptr<ElementReade
     return error.status();
   }
   return {};
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 inline std::string gzipped(const std::string& content) {

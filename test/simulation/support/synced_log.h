@@ -13,7 +13,7 @@
 namespace actorflow::test {
 
 // A source of random numbers that are no chance.
-class Counting final : public Random {
+class CountingRandom final : public Random {
  public:
   std::uint64_t next() override { return next_++; }
 
@@ -26,7 +26,7 @@ inline void append_through_a_loss_of_power() {
   const std::uint64_t seed = of_this_seed({}).seed;
   World world(seed, std::make_unique<RandomSchedule>(seed), false);
   SimStorage disk(world);
-  Counting random;
+  CountingRandom random;
   const std::string log = "begin\n";
   disk.write_atomically("work/log", std::as_bytes(std::span(log)));
   const std::string entry = "an entry\n";

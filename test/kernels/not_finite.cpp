@@ -3,9 +3,9 @@
 #include <boost/test/unit_test.hpp>
 #include <limits>
 
-using namespace actorflow;
+BOOST_AUTO_TEST_SUITE(not_finite)
 
-BOOST_AUTO_TEST_SUITE(finite)
+using namespace actorflow;
 
 BOOST_AUTO_TEST_CASE(nan_and_infinity_are_counted) {
   constexpr float infinity = std::numeric_limits<float>::infinity();

@@ -8,7 +8,10 @@
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/names.h"
 
-namespace actorflow {
+BOOST_AUTO_TEST_SUITE(random_ops)
+
+using namespace actorflow;
+
 namespace {
 
 using test::names;
@@ -34,8 +37,6 @@ Moments moments_of(const Tensor& tensor) {
 constexpr std::int64_t many = 100'000;
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(random)
 
 // The known answers that the authors of Philox publish with Random123.
 BOOST_AUTO_TEST_CASE(philox_gives_the_known_answers) {
@@ -136,5 +137,3 @@ BOOST_AUTO_TEST_CASE(nonsense_is_refused) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-}  // namespace actorflow
