@@ -69,8 +69,6 @@ void expect_distinct(const std::vector<Variable>& variables, const SaverOptions&
                       name, did_you_mean(name, known)));
 }
 
-std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
-
 // A file that its task has written must be there for us too.
 void expect_file(Storage& storage, const std::string& folder, const Manifest::File& file) {
   const std::string path = folder + "/" + file.name;
@@ -256,8 +254,10 @@ std::vector<Manifest> Saver::write_parts(Session& session, const std::string& fo
     fetches.push_back(part.write);
   }
   std::vector<Manifest> manifests;
-  for (const auto& encoded : session.run(fetches, feeds))
-    manifests.push_back(decode_manifest(bytes_of(encoded.scalar<std::string>())));
+  for (const auto& encoded : session.run(fetches, feeds)) {
+    const auto text = encoded.scalar<std::string>();
+    manifests.push_back(decode_manifest(std::as_bytes(std::span(text))));
+  }
   return manifests;
 }
 

@@ -16,6 +16,15 @@ using namespace actorflow::test;
 
 namespace {
 
+// Sanitizers' reports take the place of ours.
+boost::test_tools::assertion_result reports(boost::unit_test::test_unit_id) { return !test::sanitized; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(crash, *boost::unit_test::precondition(reports))
+
+namespace {
+
 // Address space without memory: whoever reads it crashes.
 class Nowhere final : public Allocator {
  public:
@@ -28,9 +37,6 @@ class Nowhere final : public Allocator {
   void release(Buffer* buffer) override { delete buffer; }
 };
 
-// Sanitizers' reports take the place of ours.
-boost::test_tools::assertion_result reports(boost::unit_test::test_unit_id) { return !test::sanitized; }
-
 constexpr const char* is_child = "ACTORFLOW_TEST_CRASH";
 
 void check_says(Process& process, const std::string& text) {
@@ -38,8 +44,6 @@ void check_says(Process& process, const std::string& text) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(crash, *boost::unit_test::precondition(reports))
 
 // What the next case runs in a process of its own.
 BOOST_AUTO_TEST_CASE(child) {

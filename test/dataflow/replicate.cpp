@@ -25,7 +25,7 @@ struct Model {
   Output loss;
 
   Model() {
-    graph.on(replica_device_setter(2, "ps", "/job:worker/task:1"), [this] {
+    graph.on(actorflow::replica_device_setter(2, "ps", "/job:worker/task:1"), [this] {
       step = global_step(graph);
       a = graph.variable("a", graph.constant(2.0));
       b = graph.variable("b", graph.constant(3.0));
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(updates_on_many_tasks_are_gathered_by_the_replica) {
   for (const Strategy& strategy : {Strategy(Asynchronous{}), Strategy(Synchronous{})}) {
     Graph g;
     TrainOp train;
-    g.on(replica_device_setter(4, "ps", "/job:worker/task:1"), [&] {
+    g.on(actorflow::replica_device_setter(4, "ps", "/job:worker/task:1"), [&] {
       const Variable step = global_step(g);
       std::vector<Variable> variables;
       Output loss = g.constant(1.0);

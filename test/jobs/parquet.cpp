@@ -20,8 +20,6 @@ using test::error_of;
 
 namespace {
 
-constexpr std::int64_t rows = 5000;
-
 boost::test_tools::assertion_result can_read(boost::unit_test::test_unit_id id) {
   boost::test_tools::assertion_result result = false;
   try {
@@ -32,6 +30,14 @@ boost::test_tools::assertion_result can_read(boost::unit_test::test_unit_id id) 
   }
   return result ? test::has_python(id) : result;
 }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(parquet, *boost::unit_test::precondition(can_read))
+
+namespace {
+
+constexpr std::int64_t rows = 5000;
 
 // Of which each file of a few hundred kilobytes has several.
 JobOptions some_parts() {
@@ -84,8 +90,6 @@ std::string text_of(std::int64_t row) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(parquet, *boost::unit_test::precondition(can_read))
 
 BOOST_AUTO_TEST_CASE(numbers_come_back) {
   expect_column<std::int8_t>("int8", [](auto i) { return i % 256 - 128; });

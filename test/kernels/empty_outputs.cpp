@@ -10,6 +10,8 @@
 #include "kernels/ops/embedding.h"
 #include "kernels/ops/learning_rate.h"
 
+BOOST_AUTO_TEST_SUITE(empty_outputs)
+
 using namespace actorflow;
 
 namespace {
@@ -116,8 +118,6 @@ std::string refusal(const Misuse& misuse, const Output& bad, const Output& good)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(empty_outputs)
 
 BOOST_AUTO_TEST_CASE(an_empty_output_is_refused_everywhere) {
   for (const Misuse& misuse : misuses()) {

@@ -38,7 +38,8 @@ Tensor rounded(const Tensor& tensor) {
 
 Tensor product(const Tensor& a, const Tensor& b, Precision precision) {
   Graph g;
-  return g.precision(precision, [&] { return value_of(matmul(g.constant(a), g.constant(b))); });
+  return g.precision(precision,
+                     [&] { return value_of(actorflow::matmul(g.constant(a), g.constant(b))); });
 }
 
 double distance(const Tensor& a, const Tensor& b) {
@@ -56,7 +57,7 @@ Output model(Graph& g, Precision precision) {
                                           g.constant(random_values({3, 3, 4, 4}, 3)),
                                           g.constant(random_values({4}, 4)), true);
     const Output rows = reshape(convolved, {8, 16});
-    const Output dense = relu(bias_add(matmul(rows, g.constant(random_values({16, 16}, 5))),
+    const Output dense = relu(bias_add(actorflow::matmul(rows, g.constant(random_values({16, 16}, 5))),
                                        g.constant(random_values({16}, 6))));
     const Output heads = reshape(dense, {2, 4, 16});
     return sum(batch_matmul(heads, heads, false, true));
@@ -107,7 +108,7 @@ BOOST_AUTO_TEST_CASE(cpus_compute_tf32_exactly_and_so_are_small_products) {
 BOOST_AUTO_TEST_CASE(float64_is_never_rounded) {
   Graph g;
   const Output x = g.constant(Tensor::of<double>({1, 1}, {1 + 0x1p-40}));
-  const Output y = g.precision(Precision::bf16, [&] { return matmul(x, x); });
+  const Output y = g.precision(Precision::bf16, [&] { return actorflow::matmul(x, x); });
   BOOST_TEST(value_of(y).values<double>()[0] == (1 + 0x1p-40) * (1 + 0x1p-40));
 }
 

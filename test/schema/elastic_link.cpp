@@ -12,7 +12,6 @@
 BOOST_AUTO_TEST_SUITE(elastic_link)
 
 using namespace actorflow;
-using namespace actorflow::test;
 
 namespace {
 

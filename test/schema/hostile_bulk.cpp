@@ -43,8 +43,8 @@ auto payload(std::uint64_t number, std::uint64_t size_bytes) {
   };
 }
 
-struct Port {
-  Port() {
+struct BulkPort {
+  BulkPort() {
     RpcOptions options;
     options.max_incoming_bytes = 1 << 20;
     options.handshake_timeout_ms = 500;
@@ -75,7 +75,7 @@ struct Port {
     return warnings.take().value_or("");
   }
 
-  ~Port() {
+  ~BulkPort() {
     // Whatever has happened, a good peer gets through.
     Sender good(*network, receiver->address(), task("worker", 1), {"ps", 0});
     good.link->send(TensorDelivery{5, 0, counting(1 << 15)});
@@ -100,7 +100,7 @@ Bytes graph_of_nothing() {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(hostile_bulk, Port)
+BOOST_FIXTURE_TEST_SUITE(hostile_bulk, BulkPort)
 
 BOOST_AUTO_TEST_CASE(a_lane_without_a_valid_token_is_closed_and_its_supposed_owner_stays) {
   RawClient client(receiver->address());

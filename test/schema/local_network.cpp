@@ -11,13 +11,13 @@ using namespace actorflow::test;
 
 namespace {
 
-struct OneNetwork {
+struct OneLocalNetwork {
   std::unique_ptr<Network> network = make_local_network();
 };
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(local_network, OneNetwork)
+BOOST_FIXTURE_TEST_SUITE(local_network, OneLocalNetwork)
 
 BOOST_AUTO_TEST_CASE(a_tensor_arrives_as_the_same_memory) {
   Receiver receiver(*network, task("ps", 0), {}, "local:0");

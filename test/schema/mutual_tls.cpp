@@ -17,9 +17,9 @@ using namespace actorflow::test;
 namespace {
 
 // Listening as /job:ps/task:0.
-struct Port {
-  explicit Port(const std::string& credentials, RpcOptions options = {},
-                const std::string& at = "127.0.0.1:0") {
+struct TlsPort {
+  explicit TlsPort(const std::string& credentials, RpcOptions options = {},
+                   const std::string& at = "127.0.0.1:0") {
     options.credentials = credentials;
     options.on_warning = [this](const std::string& text) { warnings.put(text); };
     network = make_rpc_network(ops(), heap(), options);
@@ -70,7 +70,7 @@ struct Cluster {
   }
 
   Keys keys;
-  Port port{keys.folder(), {.handshake_timeout_ms = 2000}};
+  TlsPort port{keys.folder(), {.handshake_timeout_ms = 2000}};
 };
 
 }  // namespace
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_caller_without_credentials_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(a_caller_with_credentials_does_not_talk_to_a_task_without) {
-  Port plain("");
+  TlsPort plain("");
   Caller caller(plain.address(), keys.folder());
   const Status down = caller.down();
   BOOST_TEST((down.code == Code::permission_denied), down.to_string());
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(clients_of_a_master_show_theirs_too) {
   };
   BOOST_TEST(contains(refusal(port.address(), ""), "it takes connections with TLS only"));
   BOOST_TEST(contains(refusal(port.address(), foreign.folder()), "is of the authority"));
-  const Port plain("");
+  const TlsPort plain("");
   BOOST_TEST(contains(refusal(plain.address(), keys.folder()), "it takes no TLS"));
   RawTlsServer client_as_server(keys.of({}));
   BOOST_TEST(contains(refusal(client_as_server.address(), keys.folder()), "is not one for this end"));
@@ -276,24 +276,24 @@ BOOST_AUTO_TEST_CASE(the_way_of_large_messages_needs_a_certificate_too) {
 
 BOOST_AUTO_TEST_CASE(an_address_that_others_can_reach_needs_credentials_or_a_word) {
   try {
-    const Port open("", {}, "0.0.0.0:0");
+    const TlsPort open("", {}, "0.0.0.0:0");
     BOOST_ERROR("listens without credentials");
   } catch (const Error& error) {
     BOOST_TEST((error.code() == Code::permission_denied));
     for (const char* part : {"0.0.0.0:0", "--credentials", "127.0.0.1", "--insecure"})
       BOOST_TEST(contains(error.what(), part), error.what());
   }
-  const Port secured(keys.folder(), {}, "0.0.0.0:0");
-  Port careless("", {.insecure = true}, "0.0.0.0:0");
+  const TlsPort secured(keys.folder(), {}, "0.0.0.0:0");
+  TlsPort careless("", {.insecure = true}, "0.0.0.0:0");
   BOOST_TEST(contains(careless.warning(), "INSECURE: whoever reaches 0.0.0.0:"));
 }
 
 BOOST_AUTO_TEST_CASE(listening_with_credentials_of_no_use_fails_at_once) {
   const Keys old(400);
-  BOOST_CHECK_EXCEPTION(Port(old.folder()), Error, [](const Error& error) {
+  BOOST_CHECK_EXCEPTION(TlsPort(old.folder()), Error, [](const Error& error) {
     return error.code() == Code::failed_precondition && contains(error.what(), "has expired, on 20");
   });
-  BOOST_CHECK_EXCEPTION(Port("/nowhere"), Error,
+  BOOST_CHECK_EXCEPTION(TlsPort("/nowhere"), Error,
                         [](const Error& error) { return error.code() == Code::not_found; });
   Caller caller(port.address(), keys.folder(), {}, task("worker", 7));
   const Status down = caller.down();

@@ -7,6 +7,8 @@
 #include "schema/records/key_order.h"
 #include "test/schema/support/random_records.h"
 
+BOOST_AUTO_TEST_SUITE(record_keys)
+
 using namespace actorflow;
 
 namespace {
@@ -66,8 +68,6 @@ std::vector<std::byte> bytes_of(const auto& key) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(record_keys)
 
 BOOST_AUTO_TEST_CASE(a_prefix_never_contradicts_the_order) {
   test::Random random(3);

@@ -7,6 +7,8 @@
 #include "test/schema/support/memory_source.h"
 #include "test/schema/support/random_records.h"
 
+BOOST_AUTO_TEST_SUITE(records)
+
 using namespace actorflow;
 using test::contains;
 
@@ -149,8 +151,6 @@ std::string error_of(std::initializer_list<int> values) {
       Point, std::vector<std::vector<std::optional<Padded>>>, Order, Twelve, Tensor, Example
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(records)
 
 BOOST_AUTO_TEST_CASE(records_of_every_kind_survive_the_round_trip) {
   test::for_random_records<EVERY_KIND>(200, [](const auto& record) {

@@ -11,8 +11,8 @@ using namespace actorflow::test;
 
 namespace {
 
-struct Port {
-  Port() {
+struct WirePort {
+  WirePort() {
     RpcOptions options;
     options.max_incoming_bytes = 1 << 20;
     options.on_warning = [this](const std::string& text) { warnings.put(text); };
@@ -59,7 +59,7 @@ struct Port {
     return refusal;
   }
 
-  ~Port() {
+  ~WirePort() {
     // Whatever has happened, a good peer gets through.
     Sender good(*network, receiver->address(), task("worker", 1), {"ps", 0});
     good.link->send(Shutdown{"good"});
@@ -74,7 +74,7 @@ struct Port {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(wire_protocol, Port)
+BOOST_FIXTURE_TEST_SUITE(wire_protocol, WirePort)
 
 BOOST_AUTO_TEST_CASE(version_mismatch_is_refused_and_both_are_named) {
   RawClient client(receiver->address());

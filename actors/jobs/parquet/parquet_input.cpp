@@ -39,8 +39,9 @@ std::vector<std::string> first_names(const std::string& path, const std::vector<
 
 // What whole numbers of a column count: days, a unit of time, or nothing. A field takes any.
 std::string unit_of(const ParquetColumn& column) {
-  using Kind = ParquetColumn::Kind;
-  return column.kind == Kind::date || column.kind == Kind::time ? column.type : "";
+  return column.kind == ParquetColumn::Kind::date || column.kind == ParquetColumn::Kind::time
+             ? column.type
+             : "";
 }
 
 // Holds that files count the same in columns of one name that are read as whole numbers.

@@ -13,7 +13,7 @@ namespace actorflow {
 namespace {
 
 constexpr double interval_s = 2;
-constexpr double mib = 1 << 20;
+constexpr double bytes_per_mib = 1 << 20;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();  // null in JSON
 
 double quotient(std::uint64_t a, std::uint64_t b) {
@@ -54,18 +54,21 @@ std::string line(const StageReport& report) {
   if (report.failed > 0) text += fmt::format(", {} failed", report.failed);
   if (report.backups > 0) text += fmt::format(", {} run twice", report.backups);
   text += fmt::format("; {} records, {:.0f} MiB in {:.1f} s", report.records_read,
-                      static_cast<double>(report.bytes_read) / mib, report.seconds);
+                      static_cast<double>(report.bytes_read) / bytes_per_mib, report.seconds);
   if (report.seconds > 0)
-    text += fmt::format(", {:.0f} MiB/s", static_cast<double>(report.bytes_read) / mib / report.seconds);
+    text += fmt::format(", {:.0f} MiB/s",
+                        static_cast<double>(report.bytes_read) / bytes_per_mib / report.seconds);
   if (report.bytes_shuffled > 0)
-    text += fmt::format(", {:.0f} MiB shuffled", static_cast<double>(report.bytes_shuffled) / mib);
-  if (report.bytes_spilled > 0)
     text +=
-        fmt::format(", {:.0f} MiB put aside on disk", static_cast<double>(report.bytes_spilled) / mib);
+        fmt::format(", {:.0f} MiB shuffled", static_cast<double>(report.bytes_shuffled) / bytes_per_mib);
+  if (report.bytes_spilled > 0)
+    text += fmt::format(", {:.0f} MiB put aside on disk",
+                        static_cast<double>(report.bytes_spilled) / bytes_per_mib);
   if (report.is_last) return text;
   if (report.bytes_put_aside > 0)
-    text += fmt::format(", {:.0f} of {:.0f} MiB merged", static_cast<double>(report.bytes_merged) / mib,
-                        static_cast<double>(report.bytes_put_aside) / mib);
+    text += fmt::format(", {:.0f} of {:.0f} MiB merged",
+                        static_cast<double>(report.bytes_merged) / bytes_per_mib,
+                        static_cast<double>(report.bytes_put_aside) / bytes_per_mib);
   if (!report.slowest.empty()) text += ", slowest: " + report.slowest;
   return text + time_left(report);
 }

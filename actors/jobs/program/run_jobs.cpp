@@ -22,13 +22,13 @@
 namespace actorflow {
 namespace {
 
-std::atomic<JobEngine*> running{nullptr};
-std::atomic<int> handlers{0};  // that may still use what `running` was
+std::atomic<JobEngine*> running_engine{nullptr};
+std::atomic<int> handlers{0};  // that may still use what `running_engine` was
 
 // The first Ctrl-C lets the job clean up, the second one ends the process.
 void on_signal(int) {
   ++handlers;
-  JobEngine* const engine = running.exchange(nullptr);
+  JobEngine* const engine = running_engine.exchange(nullptr);
   if (!engine) _exit(interrupted_run);
   engine->stop();
   --handlers;
@@ -45,11 +45,11 @@ void watch_signals() {
 // waited for.
 class Stoppable {
  public:
-  explicit Stoppable(JobEngine& engine) { running = &engine; }
+  explicit Stoppable(JobEngine& engine) { running_engine = &engine; }
   Stoppable(const Stoppable&) = delete;
   Stoppable& operator=(const Stoppable&) = delete;
   ~Stoppable() {
-    running = nullptr;
+    running_engine = nullptr;
     while (handlers > 0) std::this_thread::yield();
   }
 };

@@ -84,7 +84,7 @@ Initializer identity_first() {
 
 // Batch normalisation whose offsets learn 64 times as fast as weights do, by being counted in eighths,
 // and without scales: what follows each of them is not linear.
-Layer normalised() {
+Layer offset_norm() {
   return {"batch_norm", [](LayerScope& scope, Output x) {
             constexpr double kept = 0.6, epsilon = 1e-12, unit = 8;
             const std::int64_t channels = x.shape()[3];
@@ -109,8 +109,8 @@ Layer block(std::int64_t channels, const Regularizer& decay) {
             .padding = Padding::same, .bias = false, .weights = identity_first(), .regularizer = decay};
         const auto conv = [&](Output y) { return scope.apply(conv2d(channels, 3, {}, options), y); };
         const Output halved = scope.apply(max_pool(), conv(x));
-        const Output y = gelu(scope.apply(normalised(), halved));
-        return gelu(scope.apply(normalised(), conv(y)));
+        const Output y = gelu(scope.apply(offset_norm(), halved));
+        return gelu(scope.apply(offset_norm(), conv(y)));
       }};
 }
 

@@ -7,7 +7,7 @@
 namespace actorflow {
 namespace {
 
-constexpr std::chrono::milliseconds poll_interval{100};
+constexpr std::chrono::milliseconds step_interval{100};
 
 class GlobalStepWaiter : public SessionHook {
  public:
@@ -26,7 +26,7 @@ class GlobalStepWaiter : public SessionHook {
         timer.done(polls, context.now());
         spdlog::info("waiting for global step {} before the first step; it is {}", wait_until_, step);
       }
-      context.runtime().sleep(poll_interval);
+      context.runtime().sleep(step_interval);
     }
     return {};
   }

@@ -28,7 +28,7 @@ namespace {
 // taken before a restarted task listens on it.
 constexpr int lowest_port = 10'240, highest_port = 32'000;
 constexpr int last_port = 65'535;
-constexpr int tries = 1000;
+constexpr int most_tries = 1000;
 
 // Listens at all addresses, IPv6 where the machine has it. No descriptor, and errno, if it cannot.
 FileDescriptor listen_on(int port) {
@@ -155,7 +155,7 @@ std::vector<int> HeldPorts::hold(int count, int first) {
     } else if (first) {
       throw Error(Code::failed_precondition,
                   fmt::format("port {} is taken; give another --port, or none", port));
-    } else if (attempt >= count + tries) {
+    } else if (attempt >= count + most_tries) {
       throw Error(Code::failed_precondition,
                   fmt::format("{} free ports are needed from {} to {}, found {}", count, lowest_port,
                               highest_port, held.size()));

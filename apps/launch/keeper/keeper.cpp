@@ -14,6 +14,7 @@
 
 #include "apps/launch/keeper/leftovers.h"
 #include "apps/launch/keeper/machine_probe.h"
+#include "apps/launch/signals.h"
 #include "apps/launch/task_environment.h"
 #include "dataflow/values/error.h"
 
@@ -24,14 +25,11 @@ constexpr std::chrono::seconds grace{5};
 constexpr std::chrono::milliseconds life_interval{100}, tick_interval{5000};
 constexpr int reach_timeout_ms = 3000;
 
-FileDescriptor watch_signals() {
+sigset_t ending_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-  signal(SIGCHLD, SIG_DFL);  // if it is ignored, the ends of tasks cannot be seen
-  return FileDescriptor(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  return signals;
 }
 
 }  // namespace
@@ -40,7 +38,7 @@ Keeper::Keeper(std::string version)
     : version_(std::move(version)),
       input_(copy_of(STDIN_FILENO)),
       output_(copy_of(STDOUT_FILENO)),
-      signals_(watch_signals()) {
+      signals_(watch_signals(ending_signals())) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   allow_many_descriptors();
   clear_abandoned_keys();

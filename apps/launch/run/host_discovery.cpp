@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::chrono::seconds pause_between_runs{1}, run_limit{10}, say_wait_after{2};
 constexpr std::chrono::milliseconds discovery_look_interval{20};
-constexpr std::size_t most_bytes = 1 << 20;
+constexpr std::size_t most_printed_bytes = 1 << 20;
 
 }  // namespace
 
@@ -50,10 +50,10 @@ void HostDiscovery::begin() {
 }
 
 void HostDiscovery::read_output() {
-  while (output_ && is_readable(output_) && printed_.size() <= most_bytes)
+  while (output_ && is_readable(output_) && printed_.size() <= most_printed_bytes)
     printed_ += read_available(output_, keeper_read_bytes);
-  if (printed_.size() > most_bytes && mistake_.empty())
-    mistake_ = fmt::format("it prints more than {} bytes", most_bytes);
+  if (printed_.size() > most_printed_bytes && mistake_.empty())
+    mistake_ = fmt::format("it prints more than {} bytes", most_printed_bytes);
 }
 
 void HostDiscovery::limit_run() {

@@ -11,6 +11,7 @@
 
 #include "actors/runtime/exit_status.h"
 #include "apps/launch/run/job_lines.h"
+#include "apps/launch/signals.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -27,16 +28,14 @@ bool is_ignored(int signal) {
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-FileDescriptor watch_signals() {
+// Before anything is opened or started.
+FileDescriptor watch_ending_signals() {
+  allow_many_descriptors();
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     if (!is_ignored(signal)) sigaddset(&signals, signal);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-  signal(SIGCHLD, SIG_DFL);  // if our parent ignores it, the ends of our children could not be seen
-  allow_many_descriptors();
-  return FileDescriptor(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  return watch_signals(signals);
 }
 
 // The addresses under which tasks reach each other: loopback only if all are on this machine, or on the
@@ -102,7 +101,7 @@ std::optional<JobCredentials> credentials_of(const LaunchOptions& options, const
 
 Launcher::Launcher(LaunchOptions options)
     : options_(std::move(options)),
-      signals_(watch_signals()),
+      signals_(watch_ending_signals()),
       console_([this] {
         if (is_made_) is_interrupted();
       }),

@@ -5,7 +5,6 @@
 BOOST_AUTO_TEST_SUITE(host_changes)
 
 using namespace actorflow;
-using namespace actorflow::test;
 
 namespace {
 

@@ -5,7 +5,6 @@
 BOOST_AUTO_TEST_SUITE(job_progress)
 
 using namespace actorflow;
-using namespace actorflow::test;
 
 namespace {
 

@@ -7,7 +7,6 @@
 BOOST_AUTO_TEST_SUITE(line_splitter)
 
 using namespace actorflow;
-using namespace actorflow::test;
 
 namespace {
 

@@ -8,7 +8,6 @@
 BOOST_AUTO_TEST_SUITE(task_environment)
 
 using namespace actorflow;
-using namespace actorflow::test;
 
 namespace {
 

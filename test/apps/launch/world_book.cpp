@@ -10,7 +10,6 @@
 BOOST_AUTO_TEST_SUITE(world_book)
 
 using namespace actorflow;
-using namespace actorflow::test;
 
 namespace {
 

@@ -12,7 +12,6 @@
 BOOST_AUTO_TEST_SUITE(world_schedules)
 
 using namespace actorflow;
-using namespace actorflow::test;
 
 namespace {
 
