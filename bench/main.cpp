@@ -6,11 +6,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "bench/gpu.h"
+#include "bench/gpu/gpu.h"
 #include "bench/harness.h"
-#include "bench/peer.h"
-#include "bench/raw_socket.h"
-#include "bench/recovery_task.h"
+#include "bench/network/peer.h"
+#include "bench/network/raw_socket.h"
+#include "bench/recovery/recovery_task.h"
 
 namespace {
 
@@ -99,10 +99,11 @@ int main(int argc, char** argv) {
   app.add_option("--gpu_trace", gpu_trace, "Only write the trace of a training step on a GPU there");
   app.add_option("--gpu_model", gpu_model, "The model of --gpu_trace")
       ->check(CLI::IsMember({"resnet20", "transformer"}));
-  app.add_option("--peer", peer_of)->group("");  // these three not for people: see peer.h
+  app.add_option("--peer", peer_of)->group("");  // these three not for people: see network/peer.h
   app.add_option("--peer_spin_us", peer.spin_us)->group("");
   app.add_option("--peer_credentials", peer.credentials)->group("");
-  app.add_option("--recovery_task", recovery_task)->group("");  // nor these: see recovery_task.h
+  app.add_option("--recovery_task", recovery_task)
+      ->group("");  // nor these: see recovery/recovery_task.h
   app.add_option("--recovery_checkpoints", recovery.checkpoints)->group("");
   app.add_option("--recovery_heartbeat_ms", recovery.heartbeat_timeout_ms)->group("");
   app.add_flag("--recovery_sync", recovery.sync)->group("");

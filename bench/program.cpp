@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "bench/raw_socket.h"
+#include "bench/network/raw_socket.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow::bench {

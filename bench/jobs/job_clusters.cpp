@@ -15,8 +15,6 @@
 namespace actorflow::bench {
 namespace {
 
-constexpr int rounds = 3;
-
 // A script that runs the program on so many processes, of one thread each, and waits for the first.
 // `disturb`: shell commands that may use $last, the process of the last task.
 double seconds_of_cluster(const std::string& name, const std::string& arguments, int tasks,
@@ -76,14 +74,14 @@ std::vector<Benchmark> job_cluster_benchmarks() {
       {"jobs/two_processes_word_count", "s", "one process of two threads", at_most(1.3),
        [](bool quick) {
          return of_equal_files(in_turn(
-             quick ? 1 : rounds,
+             quick ? 1 : job_turns,
              [&] { return seconds_of_cluster("word_count", to_words(quick, ours()), 2); },
              [&] { return seconds_of_threads("word_count", to_words(quick, expected())); }));
        }},
       {"jobs/two_processes_terasort", "s", "one process of two threads", at_most(1.3),
        [](bool quick) {
          return of_equal_files(in_turn(
-             quick ? 1 : rounds,
+             quick ? 1 : job_turns,
              [&] { return seconds_of_cluster("terasort", to_sort(quick, ours()), 2); },
              [&] { return seconds_of_threads("terasort", to_sort(quick, expected())); }));
        }},
@@ -91,7 +89,7 @@ std::vector<Benchmark> job_cluster_benchmarks() {
        [](bool quick) {
          double undisturbed = 0;
          return of_equal_files(in_turn(
-             quick ? 1 : rounds,
+             quick ? 1 : job_turns,
              [&] {
                undisturbed = seconds_of_cluster("terasort", to_sort(quick, expected()), 4);
                return seconds_of_cluster("terasort", to_sort(quick, ours()), 4,
@@ -102,7 +100,7 @@ std::vector<Benchmark> job_cluster_benchmarks() {
       {"jobs/word_count_one_of_four_slow", "s", "the undisturbed job", at_most(1.3),
        [](bool quick) {
          return of_equal_files(in_turn(
-             quick ? 1 : rounds,
+             quick ? 1 : job_turns,
              [&] {
                return seconds_of_cluster("word_count", to_words(quick, ours(), long_text), 4,
                                          ten_times_slower);

@@ -1,6 +1,7 @@
 // Input of the benchmarks of jobs, and their programs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,6 +9,10 @@
 namespace actorflow::bench {
 
 inline constexpr int job_threads = 2;
+// How often a job and its baseline are measured in turn.
+inline constexpr int job_turns = 3;
+// A record of the sort benchmark, and its key.
+inline constexpr std::size_t record_bytes = 100, key_bytes = 10;
 
 // The folder for the files of the whole run.
 const std::string& job_folder();

@@ -24,9 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int rounds = 3;
-constexpr int threads = job_threads;
-
 std::vector<char> bytes_of(const std::string& path, std::uint64_t begin, std::uint64_t end) {
   std::vector<char> bytes(end - begin);
   std::ifstream file(path, std::ios::binary);
@@ -62,10 +59,10 @@ double plain_word_count(const std::string& path) {
   return seconds_of([&] {
     const std::uint64_t size = fs::file_size(path);
     const std::uint64_t middle = end_of_line(path, size / 2);
-    std::array<std::vector<char>, threads> texts;
-    std::array<PlainTable, threads> tables;
+    std::array<std::vector<char>, job_threads> texts;
+    std::array<PlainTable, job_threads> tables;
     std::vector<std::thread> team;
-    for (std::size_t i = 0; i < threads; ++i)
+    for (std::size_t i = 0; i < job_threads; ++i)
       team.emplace_back([&, i] {
         texts[i] = i == 0 ? bytes_of(path, 0, middle) : bytes_of(path, middle, size);
         count_words(texts[i], tables[i]);
@@ -93,7 +90,7 @@ Benchmark word_count_against(const std::string& peer, double bar) {
   return {"jobs/word_count_" + peer, "s", peer, at_most(bar), [peer](bool quick) {
             const std::string path = text_of(quick ? 1'000'000 : 400'000'000);
             const Measurement measured = in_turn(
-                quick ? 1 : rounds, [&] { return word_count(path); },
+                quick ? 1 : job_turns, [&] { return word_count(path); },
                 [&] {
                   return seconds_of_peer(
                       peer, "word_count",
@@ -117,7 +114,7 @@ std::vector<Benchmark> jobs_benchmarks() {
        [](bool quick) {
          const std::string path = text_of(quick ? 1'000'000 : 400'000'000);
          const Measurement measured = in_turn(
-             quick ? 1 : rounds, [&] { return word_count(path); },
+             quick ? 1 : job_turns, [&] { return word_count(path); },
              [&] { return plain_word_count(path); });
          expect_lines(job_folder() + "/counts", job_folder() + "/plain");
          return measured;
@@ -130,7 +127,7 @@ std::vector<Benchmark> jobs_benchmarks() {
          const std::uint64_t bytes = quick ? 10'000'000 : 1'000'000'000;
          const std::string one = text_of(bytes), many = text_in_files(bytes, 2000);
          const Measurement measured = in_turn(
-             quick ? 1 : rounds, [&] { return word_count(many); }, [&] { return word_count(one); });
+             quick ? 1 : job_turns, [&] { return word_count(many); }, [&] { return word_count(one); });
          word_count(many);
          fs::rename(job_folder() + "/counts", job_folder() + "/many_counts");
          word_count(one);
@@ -143,7 +140,7 @@ std::vector<Benchmark> jobs_benchmarks() {
          const std::string one = text_of(bytes), many = text_in_files(bytes, 2000);
          const std::string output = job_folder() + "/index";
          const Measurement measured = in_turn(
-             quick ? 1 : rounds, [&] { return inverted_index(many, output); },
+             quick ? 1 : job_turns, [&] { return inverted_index(many, output); },
              [&] { return inverted_index(one, output + "_of_one"); });
          expect_judged("duckdb", "inverted_index", fmt::format("input={} output={}", many, output));
          return measured;

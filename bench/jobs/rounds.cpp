@@ -25,8 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int rounds = 3;
-constexpr std::size_t threads = job_threads;
 constexpr int job_rounds = 10;
 
 using Point = std::array<double, 20>;
@@ -90,7 +88,7 @@ std::vector<T> read_part(const std::string& path, std::size_t part, std::size_t 
 
 void on_threads(const std::function<void(std::size_t)>& body) {
   std::vector<std::thread> team;
-  for (std::size_t i = 0; i < threads; ++i) team.emplace_back(body, i);
+  for (std::size_t i = 0; i < job_threads; ++i) team.emplace_back(body, i);
   for (auto& thread : team) thread.join();
 }
 
@@ -98,16 +96,16 @@ void on_threads(const std::function<void(std::size_t)>& body) {
 template <class T>
 struct Halves {
   explicit Halves(const std::string& path) {
-    on_threads([&](std::size_t i) { of[i] = read_part<T>(path, i, threads); });
+    on_threads([&](std::size_t i) { of[i] = read_part<T>(path, i, job_threads); });
   }
   // The results of f(records) for both threads' halves.
   template <class F>
   auto each(F f) const {
-    std::array<std::invoke_result_t<F&, const std::vector<T>&>, threads> results;
+    std::array<std::invoke_result_t<F&, const std::vector<T>&>, job_threads> results;
     on_threads([&](std::size_t i) { results[i] = f(of[i]); });
     return results;
   }
-  std::array<std::vector<T>, threads> of;
+  std::array<std::vector<T>, job_threads> of;
 };
 
 struct Cluster {
@@ -238,7 +236,7 @@ Benchmark benchmark(const std::string& name, const Rounds& job) {
             std::vector<double> expected;
             const std::size_t space = std::min(job.program.find(' '), job.program.size());
             const Measurement measured = in_turn(
-                quick ? 1 : rounds,
+                quick ? 1 : job_turns,
                 [&] {
                   return seconds_of_program(job.program.substr(0, space),
                                             fmt::format("{} --input {} --output {} --memory 4GB {}",

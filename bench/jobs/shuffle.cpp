@@ -18,6 +18,7 @@
 
 #include "apps/cli/data_folder.h"
 #include "bench/harness.h"
+#include "bench/jobs/job_files.h"
 #include "bench/jobs/plain_shuffle.h"
 #include "dataflow/values/check.h"
 #include "kernels/devices/device.h"
@@ -28,7 +29,7 @@
 namespace actorflow::bench {
 namespace {
 
-constexpr int rounds = 5;
+constexpr int turns = 5;
 constexpr std::size_t table_bytes = std::size_t{1} << 30U;
 
 std::uint64_t hash_of(std::string_view key) { return XXH3_64bits(key.data(), key.size()); }
@@ -88,7 +89,7 @@ Benchmark word_count(const std::string& name, const std::string& against, CountW
               return static_cast<double>(text.size()) / 1e9 / seconds_of([&] { words = count(text); });
             };
             const Measurement measured = in_turn(
-                rounds, [&] { return rate(count_words, ours); }, [&] { return rate(plain, theirs); });
+                turns, [&] { return rate(count_words, ours); }, [&] { return rate(plain, theirs); });
             ACTORFLOW_CHECK(ours == theirs, "words:", ours, theirs);
             return measured;
           }};
@@ -103,7 +104,7 @@ std::vector<std::uint64_t> numbers(std::size_t count) {
   return all;
 }
 
-std::string_view text_of(const std::uint64_t& number) {
+std::string_view key_of(const std::uint64_t& number) {
   return {reinterpret_cast<const char*>(&number), sizeof(number)};
 }
 
@@ -119,9 +120,9 @@ std::size_t group_numbers_in(std::size_t limit, std::span<const std::uint64_t> k
     table.clear();
   };
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (i + ahead < keys.size()) table.prefetch(hash_of(text_of(keys[i + ahead])));
+    if (i + ahead < keys.size()) table.prefetch(hash_of(key_of(keys[i + ahead])));
     if (table.full()) drain();
-    ++*table.find_or_insert(hash_of(text_of(keys[i])), std::as_bytes(keys.subspan(i, 1))).value;
+    ++*table.find_or_insert(hash_of(key_of(keys[i])), std::as_bytes(keys.subspan(i, 1))).value;
   }
   return groups + table.size();
 }
@@ -133,12 +134,12 @@ std::size_t group_numbers_in_parts(std::span<const std::uint64_t> keys) {
 }
 std::size_t group_numbers_plainly(std::span<const std::uint64_t> keys) {
   PlainTable table;
-  for (const auto& key : keys) table.count(hash_of(text_of(key)), text_of(key));
+  for (const auto& key : keys) table.count(hash_of(key_of(key)), key_of(key));
   return table.size();
 }
 std::size_t group_numbers_by_unordered_map(std::span<const std::uint64_t> keys) {
   std::unordered_map<std::string_view, std::int64_t, Xxh3> table;
-  for (const auto& key : keys) ++table[text_of(key)];
+  for (const auto& key : keys) ++table[key_of(key)];
   return table.size();
 }
 
@@ -160,8 +161,6 @@ Benchmark distinct_keys(const std::string& name, GroupNumbers group_ours, const 
 }
 
 // Records to sort, as terasort has them.
-
-constexpr std::size_t key_bytes = 10, record_bytes = 100;
 
 std::uint64_t prefix_of(const std::byte* record) {
   std::uint64_t prefix = 0;
@@ -302,7 +301,7 @@ Measurement merge_16_runs(bool quick) {
     return static_cast<double>(sorted.size()) / 1e9 / seconds_of(body);
   };
   return in_turn(
-      rounds, [&] { return rate([&] { merge(cursors_of(sorted, runs), out.data()); }); },
+      turns, [&] { return rate([&] { merge(cursors_of(sorted, runs), out.data()); }); },
       [&] { return rate([&] { merge_by_heap(cursors_of(sorted, runs), out.data()); }); });
 }
 
@@ -347,7 +346,7 @@ Benchmark divide_records(std::uint32_t partitions, std::size_t size, double bar)
                      seconds_of([&] { divide_keys(keys, partitions, size); });
             };
             return in_turn(
-                rounds, [&] { return rate(divide); }, [&] { return rate(divide_plainly); });
+                turns, [&] { return rate(divide); }, [&] { return rate(divide_plainly); });
           }};
 }
 

@@ -23,16 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int rounds = 3;
-constexpr int threads = job_threads;
-
 std::vector<char> read_all(const fs::path& path) {
   std::vector<char> bytes(fs::file_size(path));
   std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   return bytes;
 }
-
-constexpr std::size_t record_bytes = 100, key_bytes = 10;
 
 // The beginning of a record's key, as a number in the order of keys, and the record's place.
 struct Entry {
@@ -93,7 +88,7 @@ double plain_sort(const std::string& path) {
   return seconds_of([&] {
     const std::vector<char> records = read_records(path);
     std::vector<std::thread> team;
-    for (int half = 0; half < threads; ++half)
+    for (int half = 0; half < job_threads; ++half)
       team.emplace_back([&records, half] {
         write_gathered(records, sorted_half(records, half),
                        fmt::format("{}/plain{}.bin", job_folder(), half));
@@ -122,7 +117,7 @@ double copy_twice(const std::string& path) {
 // valsort's summary of records: how many, their checksum, whether they are in order.
 std::string summary_of(const std::string& path, const std::string& line) {
   std::istringstream lines(output_of(fmt::format("{} valsort --input {} --tasks {} --quiet || true",
-                                                 path_of_program("gensort"), path, threads)));
+                                                 path_of_program("gensort"), path, job_threads)));
   for (std::string text; std::getline(lines, text);)
     if (text.starts_with(line)) return text;
   throw std::runtime_error("valsort does not say " + line);
@@ -143,7 +138,7 @@ Benchmark sort_against(const std::string& name, const std::string& memory, const
   return {"jobs/terasort_" + name, "s", against, at_most(1.5), [=](bool quick) {
             const std::string path = records_of(quick ? 10'000 : 10'000'000);
             const Measurement measured = in_turn(
-                quick ? 1 : rounds, [&] { return terasort(path, memory); },
+                quick ? 1 : job_turns, [&] { return terasort(path, memory); },
                 [&] { return baseline(path); });
             expect_sorted(path);
             return measured;
@@ -173,7 +168,7 @@ Benchmark sort_with_keys(const std::string& keys) {
             const std::uint64_t records = quick ? 10'000 : 10'000'000;
             const std::string path = records_of(records, keys), uniform = records_of(records);
             const Measurement measured = in_turn(
-                quick ? 1 : rounds, [&] { return terasort(path, "4GB"); },
+                quick ? 1 : job_turns, [&] { return terasort(path, "4GB"); },
                 [&] { return terasort(uniform, "4GB"); });
             terasort(path, "4GB");
             expect_sorted(path);

@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int rounds = 3;
 constexpr double limit_mib = 512;
 
 // Scrambles the numbers below 2^27 in a way that can be undone.
@@ -98,7 +97,7 @@ Benchmark query(const std::string& name, const std::vector<std::string>& tables,
             for (const auto& table : tables)
               arguments += fmt::format(" --{0} {1}/{0}.csv", table, folder);
             const Measurement measured = in_turn(
-                quick ? 1 : rounds, [&] { return seconds_of_program("sql", arguments); },
+                quick ? 1 : job_turns, [&] { return seconds_of_program("sql", arguments); },
                 [&] {
                   return seconds_of_peer("duckdb", name,
                                          fmt::format("tables={} output={}", folder, expected));

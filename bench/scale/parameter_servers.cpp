@@ -10,17 +10,16 @@
 #include "actors/simulation/world.h"
 #include "bench/harness.h"
 #include "bench/scale/peak_memory.h"
+#include "bench/scale/virtual_time.h"
 
 namespace actorflow::bench {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int warm_up = 2;
+constexpr int warm_up_steps = 2;
 // When all tasks are up and the variables have their values.
 constexpr auto begin_training = 5s;
-
-double seconds(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e9; }
 
 // The loss is half the sum of the squares of all variables, so that each is its own gradient: a step
 // reads all of them and updates all of them, and computes next to nothing.
@@ -106,7 +105,7 @@ class Simulation {
     if (replica.train.local_init) session.run({}, {}, {replica.train.local_init});
     const Callable step = session.make_callable({replica.train.step});
     SeededRandom random(static_cast<std::uint64_t>(index) + 1);
-    for (int i = 0; i < warm_up; ++i) train(task, step, random);
+    for (int i = 0; i < warm_up_steps; ++i) train(task, step, random);
     begin();
     const auto start = now();
     for (int i = 0; i < job_.steps; ++i) train(task, step, random);

@@ -9,6 +9,7 @@
 #include "actors/simulation/sim_runtime.h"
 #include "actors/simulation/sim_storage.h"
 #include "actors/simulation/world.h"
+#include "bench/scale/virtual_time.h"
 #include "kernels/core/kernel.h"
 
 namespace actorflow::bench {
@@ -31,7 +32,7 @@ class Ring {
     for (auto& member : members_)
       world_.as(member.track, [&] { send(member); });
     run_until([this] { return done_ == std::ssize(members_); });
-    return static_cast<double>((world_.elapsed() - start).count()) / 1e9;
+    return seconds(world_.elapsed() - start);
   }
 
  private:

@@ -12,6 +12,7 @@
 #include "actors/simulation/world.h"
 #include "bench/harness.h"
 #include "bench/scale/peak_memory.h"
+#include "bench/scale/virtual_time.h"
 
 namespace actorflow::bench {
 namespace {
@@ -19,8 +20,6 @@ namespace {
 using namespace std::chrono_literals;
 
 using Block = std::uint64_t;  // in the place of all of its bytes
-
-double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 // The simulation that runs, for the job's function, which is a plain one.
 struct Running {

@@ -2,7 +2,7 @@
 // ReluBiasGrad for ReluGrad and BiasAddGrad. They give the same bits as the ops that they replace.
 //
 // Bias and relu are a pass over the product while it is in the cache. oneDNN's post-ops would save
-// nothing measurable (bench/matmul.cpp) and turn NaN into 0.
+// nothing measurable (bench/kernels/matmul.cpp) and turn NaN into 0.
 #include <memory>
 #include <optional>
 #include <utility>
