@@ -326,7 +326,7 @@ bool may_be_unheard(const Where& where) {
       // begins it anew when the client asks; the client hears of it only if it has asked already.
       "parameter-shard/AwaitUpdates",
       "worker/UpdatesMade",
-      "conductor/StartStep",
+      "/StartStep",
       "node-actor/OpenFrame",
   };
   return where.after || std::ranges::any_of(handlers, [&where](std::string_view handler) {
