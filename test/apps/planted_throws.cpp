@@ -49,7 +49,7 @@ class Job {
               "--data=digits",
               fmt::format("--hidden={}", hidden),
               "--heartbeat_timeout=2",
-              "--connect_timeout=20",
+              "--connect_timeout=10",
               "--train_steps=60",
               "--sync_replicas",
               "--save_checkpoint_steps=20",
