@@ -51,7 +51,7 @@ caf::behavior Master::behavior() {
         clearing_.answered(message.request, from.task);
       },
       [this](const PeerLost& message) { on_peer_lost(message); },
-      [this](const StopSteps& message) { steps_.abort_all(message.reason); },
+      [this](const StopSteps& message) { stop_steps(message.reason); },
       [this](const Census& message) { message.answer(census()); },
       [this](const StepTimeout& timeout) { steps_.on_timeout(timeout); },
       [this](const PlanTimeout& timeout) {
@@ -271,6 +271,15 @@ void Master::reset(const Reset& request, const MasterReplyFn& reply) {
   const auto number =
       clearing_.begin(tasks, [reply](const Status& status) { reply(answer_of(status)); });
   for (const TaskId task : tasks) tell(*task_, task, ClearContainers{number, request.containers, ""});
+}
+
+// Steps that have not begun wait for a task that may be gone, for as long as it takes to give it up.
+void Master::stop_steps(const Status& reason) {
+  for (auto& entry : sessions_)
+    entry.second.for_each_plan([&](Plan& plan) {
+      if (!plan.ready) planner_.drop(plan, reason);
+    });
+  steps_.abort_all(reason);
 }
 
 void Master::on_peer_lost(const PeerLost& message) {

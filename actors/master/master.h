@@ -63,6 +63,7 @@ class Master {
   // Ends the session; calls `done` when nothing of it is left on any task.
   void end_session(const std::string& handle, const Status& reason, std::function<void()> done);
   void end_closed_sessions();
+  void stop_steps(const Status& reason);
   void on_peer_lost(const PeerLost& message);
   HeldState census();
 

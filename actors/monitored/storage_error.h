@@ -67,13 +67,14 @@ auto with_storage_tries(Runtime& runtime, const std::string& what, Body&& body) 
 }
 
 // Returns what `restore(strict)` returns, of a folder of checkpoints: strictly first, since an error
-// that may pass is not yet a reason to fall back to an older one.
+// that may pass is not yet a reason to fall back to an older one. What fails the first time is logged.
 template <class Restore>
 auto restore_newest(Runtime& runtime, const std::string& folder, Restore&& restore) {
   try {
     return with_storage_tries(runtime, "restoring from " + folder, [&] { return restore(true); });
   } catch (const Error& error) {
     if (!is_of_storage(error.code()) && error.code() != Code::data_loss) throw;
+    spdlog::warn("restoring from {} failed, trying once more: {}", folder, error.what());
     return restore(false);
   }
 }

@@ -67,8 +67,9 @@ void Switchboard::on_down(const caf::actor_addr& ended) {
   std::erase_if(actors_, [&ended](const auto& entry) { return entry.second.address() == ended; });
 }
 
+// An actor that nobody can reach, and of which nobody is told, would let others wait.
 void Switchboard::refuse(const RegisterActor& message, Status why) {
-  if (message.reply) message.reply(std::move(why));
+  message.reply ? message.reply(std::move(why)) : self_->end_task("RegisterActor");
 }
 
 // The message comes without its tensors, as if its link could not carry them.

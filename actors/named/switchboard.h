@@ -14,8 +14,8 @@
 namespace actorflow {
 
 // Any actor of the task -> switchboard: `actor` takes the messages to `name` from now on, until it ends
-// or is unregistered. The reply, which may be empty, is called by the switchboard: already_exists if
-// another actor has the name. The actor ends with the task at the latest.
+// or is unregistered. The reply is called by the switchboard: already_exists if another actor has the
+// name. Without a reply, a failure ends the task. The actor ends with the task at the latest.
 struct RegisterActor {
   std::string name;
   caf::actor actor;

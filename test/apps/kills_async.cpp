@@ -1,5 +1,5 @@
-// kill -9 of tasks of asynchronous training jobs: one on MNIST learns the digits all the same, one that
-// does nothing but count its updates (test/support/counting.h) has counted each once.
+// kill -9 of tasks of asynchronous training jobs: one learns the digits all the same, one that does
+// nothing but count its updates (test/support/counting.h) has counted each once.
 #include <boost/test/unit_test.hpp>
 
 #include "test/apps/support/counting_job.h"
@@ -16,14 +16,14 @@ constexpr std::int64_t last_step = 4000;
 
 template <class Disturb>
 void train_through(int kills, Disturb&& disturb, const std::vector<std::string>& flags = {}) {
-  std::vector<std::string> all{"--train_steps=" + std::to_string(last_step)};
+  std::vector<std::string> all{"--train_steps=" + std::to_string(last_step), "--data=digits"};
   all.insert(all.end(), flags.begin(), flags.end());
   SupervisedJob job(all);
   job.start_all();
   disturb(job);
   job.expect_success();
   BOOST_TEST(job.restarts() >= kills);
-  BOOST_TEST(std::stod(report_value(job.report(), "test_accuracy")) >= 0.97);
+  BOOST_TEST(std::stod(report_value(job.report(), "test_accuracy")) >= 0.85);
   BOOST_TEST(std::stoll(report_value(job.report(), "global_step")) >= last_step);
   BOOST_TEST(report_value(job.report(), "uneven_updates") == "0");
 }
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(of_all_at_once) {
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_is_started_after_the_end_leaves_and_says_why) {
-  SupervisedJob job({"--train_steps=20"});
+  SupervisedJob job({"--train_steps=20", "--data=digits"});
   job.start_all();
   job.expect_success();
   for (const char* name : {"ps", "worker", "chief", "evaluator"}) {

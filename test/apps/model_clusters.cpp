@@ -39,10 +39,10 @@ struct ModelCluster : TfConfigCluster {
   }
 };
 
-const Jobs three{{"ps", 1}, {"chief", 1}, {"worker", 1}};
-const Flags epochs{"--epochs=150"};
-const Flags own_data{"--epochs=150", "--own_examples=40,90,20"};
-const Flags staged{"--epochs=150", "--stages=2"};
+const Jobs three{{"ps", 2}, {"chief", 1}, {"worker", 2}};  // three that train
+const Flags epochs{"--epochs=60"};
+const Flags own_data{"--epochs=60", "--own_examples=40,90,20"};
+const Flags staged{"--epochs=60", "--stages=2"};  // no more: the model has two layers
 
 std::string undisturbed(const Jobs& jobs, const std::string& chief, const Flags& flags = epochs) {
   ModelCluster cluster(jobs, flags);
@@ -85,14 +85,14 @@ BOOST_AUTO_TEST_CASE(tasks_with_and_without_parameter_servers_learn_the_same) {
 
 // It knows the built-in operations, and nothing of the model.
 BOOST_AUTO_TEST_CASE(a_parameter_server_may_be_the_command_server) {
-  ModelCluster cluster(three, epochs);
+  ModelCluster cluster({{"ps", 1}, {"chief", 1}, {"worker", 2}}, epochs);
   Process server(
       {"actorflow", "server", "--cluster", cluster.description(), "--job", "ps", "--task", "0"});
   cluster.start("chief", 0);
-  cluster.start("worker", 0);
-  for (const char* job : {"chief", "worker"})
-    BOOST_TEST(cluster.process(job, 0).wait() == 0, cluster.process(job, 0).output());
-  BOOST_TEST(server.wait() == 0, server.output());
+  for (const int worker : {0, 1}) cluster.start("worker", worker);
+  for (Process* task : {&cluster.process("chief", 0), &cluster.process("worker", 0),
+                        &cluster.process("worker", 1), &server})
+    BOOST_TEST(task->wait() == 0, task->output());
   BOOST_TEST(accuracy_of(cluster.process("chief", 0)) == undisturbed_three());
 }
 
@@ -135,6 +135,7 @@ BOOST_AUTO_TEST_CASE(a_failing_disk_changes_nothing_for_workers_with_data_of_the
   BOOST_TEST(cluster.result("worker") == undisturbed(workers, "worker", own_data));
 }
 
+// No task is lost in this one and the next, in which each of two names the other.
 BOOST_AUTO_TEST_CASE(a_chief_that_cannot_read_its_own_data_tells_the_others) {
   ModelCluster cluster({{"worker", 2}}, {"--own_examples=40,90"});
   cluster.start("worker", 1);
@@ -168,6 +169,7 @@ BOOST_AUTO_TEST_CASE(the_stages_of_a_pipeline_may_be_tasks) {
   BOOST_TEST(undisturbed({{"chief", 1}, {"worker", 1}}, "chief", staged) == alone);
 }
 
+// Of one pipeline, which has no task besides its stages; below there are two.
 BOOST_AUTO_TEST_CASE(a_stage_that_is_killed_and_comes_back_changes_nothing) {
   BOOST_TEST(with_loss_of("worker", 1, {{"worker", 2}}, "worker", staged) == staged_in_one_process());
 }
@@ -177,11 +179,11 @@ BOOST_AUTO_TEST_CASE(the_stage_that_runs_the_pipeline_may_be_killed_too) {
 }
 
 BOOST_AUTO_TEST_CASE(two_pipelines_of_two_stages_train_together) {
-  const std::string four =
-      undisturbed({{"worker", 4}}, "worker", {"--epochs=150", "--stages=2", "--micro_batches=2"});
+  const Jobs workers{{"worker", 4}};
+  const Flags flags{"--epochs=40", "--stages=2", "--micro_batches=2"};
+  const std::string four = undisturbed(workers, "worker", flags);
   BOOST_TEST(std::stod(four) > 95, four);
-  BOOST_TEST(with_loss_of("worker", 3, {{"worker", 4}}, "worker",
-                          {"--epochs=150", "--stages=2", "--micro_batches=2"}) == four);
+  BOOST_TEST(with_loss_of("worker", 3, workers, "worker", flags) == four);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,4 @@
-// Checkpoints of processes that train on MNIST and wait for each other: all variables and slots of one
-// step.
+// Checkpoints of processes that train and wait for each other: all variables and slots of one step.
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <csignal>
@@ -43,9 +42,9 @@ struct Job {
 
  private:
   std::vector<std::string> all(std::vector<std::string> flags) const {
-    flags.insert(flags.end(),
-                 {"--train_steps=" + std::to_string(last_step), "--hidden_units=16", "--batch_size=16",
-                  "--save_checkpoint_steps=10", "--threads=1", "--checkpoint_dir=" + folder.path()});
+    flags.insert(flags.end(), {"--train_steps=" + std::to_string(last_step), "--data=digits",
+                               "--hidden_units=16", "--batch_size=16", "--save_checkpoint_steps=10",
+                               "--threads=1", "--checkpoint_dir=" + folder.path()});
     return flags;
   }
 };

@@ -60,9 +60,8 @@ class ThrowingJob {
 
   // One that comes when the others have ended the job without it finds nobody, and says so.
   void start_again() {
-    start(
-        thrower_,
-        {.slow_us = slow_us_, .program = "throwing_words", .flags = {"--connect_timeout_ms", "10000"}});
+    start(thrower_,
+          {.slow_us = slow_us_, .program = "throwing_words", .flags = {"--connect_timeout_ms", "3000"}});
     if (thrower_ == 0 || job_[thrower_].wait() != lost_task) return;
     is_late_ = true;
     said_ += job_[thrower_].output();

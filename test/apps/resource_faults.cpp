@@ -247,8 +247,8 @@ BOOST_AUTO_TEST_CASE(out_of_memory_while_saving_fails_the_saving_and_training_go
 // the process itself (std::terminate) where it lacks the memory to end an actor.
 BOOST_AUTO_TEST_CASE(allocations_that_fail_now_and_then_change_no_bit_of_a_synchronous_job,
                      *boost::unit_test::precondition(memory_can_be_scarce)) {
-  const std::string steps = "--train_steps=3000", hidden = "--hidden=32";
-  test::SupervisedJob job({"--sync_replicas", hidden, steps}, nullptr, 200);
+  const std::string steps = "--train_steps=3000", hidden = "--hidden=32", digits = "--data=digits";
+  test::SupervisedJob job({"--sync_replicas", digits, hidden, steps}, nullptr, 200);
   {
     const test::ScopedEnvironment library("LD_PRELOAD", ACTORFLOW_SCARCE_MEMORY);
     const test::ScopedEnvironment scarce("SCARCE_MEMORY_EVERY", "200000");
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(allocations_that_fail_now_and_then_change_no_bit_of_a_synch
   }
   job.expect_success();
   const std::string undisturbed =
-      test::train_in_one_process({"--sync", "--ps=2", "--workers=3", hidden, steps});
+      test::train_in_one_process({"--sync", "--ps=2", "--workers=3", digits, hidden, steps});
   BOOST_TEST(test::report_value(job.report(), "weights_hash") ==
              test::report_value(undisturbed, "weights_hash"));
   const std::string output = job.output();

@@ -1,4 +1,4 @@
-// SIGSTOP, then SIGCONT, of tasks of a training job on MNIST: noticed, waited for by name, and fenced.
+// SIGSTOP, then SIGCONT, of tasks of a training job: noticed, waited for by name, and fenced.
 #include <boost/test/unit_test.hpp>
 
 #include "schema/rpc/master_client.h"
@@ -13,14 +13,15 @@ using namespace actorflow::test;
 
 namespace {
 
-const std::vector<std::string> synchronous = {"--train_steps=600", "--sync_replicas",
+const std::vector<std::string> synchronous = {"--train_steps=600", "--data=digits", "--sync_replicas",
                                               "--heartbeat_timeout=1"};
 const std::string unheard = " is connected, but has said nothing for ";
 
 // What the same training comes to when nobody is stopped.
 const std::string& undisturbed_hash() {
   static const std::string hash = report_value(
-      train_in_one_process({"--sync", "--ps=2", "--workers=3", "--train-steps=600"}), "weights_hash");
+      train_in_one_process({"--sync", "--ps=2", "--workers=3", "--train-steps=600", "--data=digits"}),
+      "weights_hash");
   return hash;
 }
 
@@ -54,7 +55,8 @@ BOOST_AUTO_TEST_CASE(of_a_parameter_server) { train_through_a_stop_of({"ps", 1},
 BOOST_AUTO_TEST_CASE(of_the_chief) { train_through_a_stop_of({"chief", 0}, {"worker", 0}); }
 
 BOOST_AUTO_TEST_CASE(asynchronous_training_goes_on_without_a_stopped_worker) {
-  SupervisedJob job({"--train_steps=2000", "--staleness_bound=5", "--heartbeat_timeout=1"});
+  SupervisedJob job(
+      {"--train_steps=4000", "--data=digits", "--staleness_bound=5", "--heartbeat_timeout=1"});
   job.start_all();
   job.wait_for_step(200);
   job.signal("worker", 0, SIGSTOP);
@@ -63,7 +65,7 @@ BOOST_AUTO_TEST_CASE(asynchronous_training_goes_on_without_a_stopped_worker) {
   job.signal("worker", 0, SIGCONT);
   job.expect_success();
   BOOST_TEST(job.restarts() == 0);
-  BOOST_TEST(std::stod(report_value(job.report(), "test_accuracy")) >= 0.95);
+  BOOST_TEST(std::stod(report_value(job.report(), "test_accuracy")) >= 0.85);
 }
 
 // What the stopped one had sent, and what it sends when it is back, counts once. So many steps that the

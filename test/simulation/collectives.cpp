@@ -66,12 +66,12 @@ SIMULATION_TEST(every_algorithm_gives_the_serial_sum, seeds(1, 48)) {
   BOOST_TEST(seen.failed.empty());
 }
 
-SIMULATION_TEST(a_bad_network_changes_no_bit, seeds(1, 100)) {
+SIMULATION_TEST(a_bad_network_changes_no_bit, seeds(1, 50)) {
   const RanksSeen seen = simulate_ranks(job_of_this_seed(), {delay, slow, lossy, duplicate, late});
   BOOST_TEST(seen.failed.empty());
 }
 
-SIMULATION_TEST(a_rank_that_dies_or_is_cut_off_is_an_error_everywhere_and_never_a_hang, seeds(1, 100)) {
+SIMULATION_TEST(a_rank_that_dies_or_is_cut_off_is_an_error_everywhere_and_never_a_hang, seeds(1, 50)) {
   RanksJob job = job_of_this_seed();
   job.may_fail = true;
   simulate_ranks(job,
@@ -129,7 +129,7 @@ SIMULATION_TEST(every_survivor_names_the_rank_that_was_killed, seeds(1, 40)) {
     BOOST_TEST(error.find("rank 2 (/job:worker/task:2) is lost") != std::string::npos, error);
 }
 
-SIMULATION_TEST(nodes_of_graphs_go_on_after_a_rank_was_lost, seeds(1, 60)) {
+SIMULATION_TEST(nodes_of_graphs_go_on_after_a_rank_was_lost, seeds(1, 30)) {
   const SimOptions options = of_this_seed({.time_limit = 10min});
   SimCluster sim({{"worker", size}}, options);
   bool over = false;

@@ -36,23 +36,23 @@ void changes_little(const std::vector<std::string>& faults) { survives("digits_a
 
 }  // namespace
 
-SIMULATION_TEST(kill_of_a_worker_asynchronous, seeds(1, 5)) {
+SIMULATION_TEST(kill_of_a_worker_asynchronous, seeds(1, 3)) {
   changes_little({"0.3s kill /job:worker/task:2", "0.6s restart /job:worker/task:2"});
 }
 
-SIMULATION_TEST(kill_of_a_worker_synchronous, seeds(1, 10)) {
+SIMULATION_TEST(kill_of_a_worker_synchronous, seeds(1, 5)) {
   changes_no_bit({"1s kill /job:worker/task:2", "3s restart /job:worker/task:2"});
 }
 
-SIMULATION_TEST(kill_of_a_parameter_server, seeds(1, 10)) {
+SIMULATION_TEST(kill_of_a_parameter_server, seeds(1, 5)) {
   changes_no_bit({"2s kill /job:ps/task:1", "4s restart /job:ps/task:1"});
 }
 
-SIMULATION_TEST(kill_of_the_chief, seeds(1, 10)) {
+SIMULATION_TEST(kill_of_the_chief, seeds(1, 5)) {
   changes_no_bit({"2s kill /job:worker/task:0", "4s restart /job:worker/task:0"});
 }
 
-SIMULATION_TEST(kill_of_all, seeds(1, 10)) { changes_no_bit({"2s power for 1s"}); }
+SIMULATION_TEST(kill_of_all, seeds(1, 5)) { changes_no_bit({"2s power for 1s"}); }
 
 SIMULATION_TEST(pause_of_a_worker, seeds(1, 5)) { changes_no_bit({"2s pause /job:worker/task:3 for 12s"}); }
 SIMULATION_TEST(pause_of_a_parameter_server, seeds(1, 5)) {
@@ -67,7 +67,7 @@ SIMULATION_TEST(partition_of_a_worker, seeds(1, 5)) {
 }
 
 // What two servers say to each other while they cannot: the worker that waits for it is connected with both.
-SIMULATION_TEST(cut_off_servers_lose_no_message, seeds(1, 10)) {
+SIMULATION_TEST(cut_off_servers_lose_no_message, seeds(1, 5)) {
   changes_no_bit({"1s partition /job:ps/task:0 /job:ps/task:1 for 3s", "2s kill /job:ps/task:0",
                   "2.3s restart /job:ps/task:0"});
 }
@@ -80,14 +80,16 @@ SIMULATION_TEST(straggler, seeds(1, 5)) { changes_no_bit({"0.5s slow /job:worker
 
 SIMULATION_TEST(disk_full_while_saving, seeds(1, 5)) { changes_no_bit({"0.2s disk_full for 20s"}); }
 
-SIMULATION_TEST(disk_that_fails_now_and_then, seeds(1, 10)) {
+SIMULATION_TEST(disk_that_fails_now_and_then, seeds(1, 5)) {
   changes_no_bit({"0.2s disk_errors for 8s", "1s power for 0.5s", "3s kill /job:ps/task:1",
                   "4s restart /job:ps/task:1"});
 }
 
-SIMULATION_TEST(torn_checkpoint, seeds(1, 20)) { changes_no_bit({"1s power for 0.5s", "4s power for 0.5s"}); }
+SIMULATION_TEST(torn_checkpoint, seeds(1, 10)) {
+  changes_no_bit({"1s power for 0.5s", "4s power for 0.5s"});
+}
 
-SIMULATION_TEST(duplicated_reordered_or_late_message, seeds(1, 10)) {
+SIMULATION_TEST(duplicated_reordered_or_late_message, seeds(1, 5)) {
   changes_no_bit({"0.1s duplicate for 60s", "0.1s late for 60s"});
 }
 

@@ -48,13 +48,35 @@ void end_late(SimTask& task) {
     return;
   }
   Graph g;
-  const Output sum = g.on("/job:ps/task:0", [&] { return g.constant(1.0F) + g.constant(2.0F); });
+  g.on("/job:ps/task:0", [&] { return g.variable("w", g.constant(0.0F)); });
   Session session(server.target(), g);
-  session.run(sum);
-  if (server.name().index == 0) return server.shutdown_cluster("the sum is known");
+  session.initialize_variables();
+  if (server.name().index == 0) return server.shutdown_cluster("the variable has a value");
   server.join();
   task.sleep(500ms);  // by then the others have gone
   session.close();
+}
+
+// A worker begins a step on a task that it cannot reach, and the other one ends the job. Returns how the
+// step ends.
+std::string begin_in_vain(SimTask& task) {
+  Server& server = task.server();
+  if (server.name().job == "ps") return server.join();
+  task.sleep(1s);
+  if (server.name().index == 0) {
+    task.sleep(2s);
+    server.shutdown_cluster("nobody needs the variable");
+    return "";
+  }
+  Graph g;
+  g.on("/job:ps/task:0", [&] { return g.variable("w", g.constant(0.0F)); });
+  Session session(server.target(), g);
+  try {
+    session.initialize_variables();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "well";
 }
 
 }  // namespace
@@ -73,6 +95,15 @@ SIMULATION_TEST(who_has_heard_of_it_does_not_wait_for_those_who_have_gone, seeds
   auto run = sim.start(end_late);
   run.finish();
   BOOST_TEST((sim.statistics().simulated < 1500ms));
+}
+
+// It does not wait until the connect timeout is over.
+SIMULATION_TEST(a_step_that_waits_for_a_task_out_of_reach_ends_with_the_job, seeds(1, 20)) {
+  SimCluster sim({{"ps", 1}, {"worker", 2}}, of_this_seed({}));
+  auto run = sim.start(begin_in_vain);
+  sim.at(500ms).partition("/job:ps/task:0", "/job:worker/task:1", 2min);
+  const std::string end = run.finish("/job:worker/task:1");
+  BOOST_TEST(end.find("the job is over: nobody needs the variable") != std::string::npos, end);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

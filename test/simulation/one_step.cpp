@@ -28,12 +28,12 @@ SIMULATION_TEST(with_bounded_staleness_every_checkpoint_is_of_one_step, seeds(1,
   job.expect_one_step();
 }
 
-SIMULATION_TEST(through_faults_those_with_a_backup_worker_are_what_they_say, seeds(1, 100)) {
+SIMULATION_TEST(through_faults_those_with_a_backup_worker_are_what_they_say, seeds(1, 50)) {
   static const WatchedJob job("watched_backup", disturbances);
   BOOST_TEST(job.run().seen() > 0u);
 }
 
-SIMULATION_TEST(through_faults_those_with_bounded_staleness_are_what_they_say, seeds(1, 100)) {
+SIMULATION_TEST(through_faults_those_with_bounded_staleness_are_what_they_say, seeds(1, 50)) {
   static const WatchedJob job("watched_staleness", disturbances);
   BOOST_TEST(job.run().seen() > 0u);
 }

@@ -71,7 +71,7 @@ struct Cluster {
   Weights undisturbed() const { return SimCluster(jobs).start(program).finish(chief); }
 };
 
-const Cluster servers{{{"ps", 2}, {"chief", 1}, {"worker", 1}},
+const Cluster servers{{{"ps", 2}, {"chief", 1}, {"worker", 2}},
                       "/job:chief/task:0",
                       [](SimTask& task) {
                         return learn(ParameterServer{task.server(), resumable});
@@ -83,13 +83,14 @@ const Cluster ranks{{{"worker", 3}},
                       return learn(MultiWorkerMirrored{task.server(), resumable});
                     },
                     {"/job:worker/task:0", "/job:worker/task:2"}};
+// Two pipelines of two stages.
 const Cluster stages{
-    {{"worker", 2}},
+    {{"worker", 4}},
     "/job:worker/task:0",
     [](SimTask& task) {
       return learn(Pipeline{task.server(), {.stages = 2, .micro_batches = 3}, resumable});
     },
-    {"/job:worker/task:0", "/job:worker/task:1"}};
+    {"/job:worker/task:0", "/job:worker/task:1", "/job:worker/task:3"}};
 
 void expect_same(const Weights& learned, const Weights& expected) {
   BOOST_TEST_REQUIRE(learned.size() == expected.size());

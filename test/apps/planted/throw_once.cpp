@@ -3,6 +3,7 @@
 // does. "lane/Completed:3:after" = when it has done so; "lane/Completed:3:before:no_memory" and
 // ":of_no_type" = other exceptions.
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <sstream>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "actors/probes/handler_probe.h"
+#include "test/apps/support/throw_once.h"
 
 namespace {
 
@@ -40,6 +42,7 @@ class ThrowOnce final : public actorflow::HandlerProbe {
  private:
   void count(const actorflow::HandlerName& name) {
     if (std::string(name.actor) + "/" + std::string(name.message) != handler_ || --left_ != 0) return;
+    std::fprintf(stderr, "%s\n", actorflow::test::throws_here);
     if (kind_ == "no_memory") throw std::bad_alloc();
     if (kind_ == "of_no_type") throw 42;  // NOLINT: of no type that anybody knows
     throw std::runtime_error("a planted error");

@@ -16,7 +16,7 @@ namespace {
 struct Flags {
   std::map<std::int64_t, double> class_weight;
   std::string freeze, checkpoint_folder, weights_folder;
-  int epochs = 150;
+  int epochs = 60;
 
   void add_to(CLI::App& app) {
     app.add_option("--class_weight", class_weight, "A class and its weight, for each class");

@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_SUITE(planted_bugs)
 
 BOOST_AUTO_TEST_CASE(without_a_bug_nothing_is_found) {
   for (const auto bug : {PlantedBug::none, PlantedBug::applied_again})
-    BOOST_TEST(!actorflow::hunt(bug).find(PlantedBug::none, {1, 30}));
+    BOOST_TEST(!actorflow::hunt(bug).find(PlantedBug::none, {1, 10}));
 }
 
 #define FINDS(bug) \
