@@ -390,6 +390,27 @@ BOOST_AUTO_TEST_CASE(chunks_on_disk_take_memory_too) {
   BOOST_TEST(store->memory_in_use() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(an_index_of_chunks_has_its_share_of_the_memory) {
+  const test::Folder folder;
+  const auto store = std::make_shared<ChunkStore>(
+      posix_storage(), ChunkStoreOptions{.spill_folder = folder.path(), .index_bytes = 60'000});
+  PartitionBuffer buffer(1000, mib, store->allocator());
+  std::shared_ptr<ScratchFile> file;
+  const auto keep = [&] {
+    std::memset(buffer.append(7, 100), 1, 100);
+    return store->keep(buffer.take(), file);
+  };
+  auto first = keep();
+  const auto second = keep();
+  const Status third = test::status_of([&] { keep(); });
+  BOOST_TEST((third.code == Code::resource_exhausted), third.to_string());
+  BOOST_TEST(third.message.find("--memory leaves 60000 for that: give more --memory, or fewer "
+                                "--partitions") != std::string::npos,
+             third.message);
+  first = nullptr;
+  BOOST_TEST(keep()->records(7) == 1u);  // there is room again, and nothing of the third one is left
+}
+
 BOOST_AUTO_TEST_CASE(a_quota_on_disk_ends_the_job_and_names_folder_and_bytes) {
   const test::Folder folder;
   JobOptions options;
