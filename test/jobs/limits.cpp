@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(values_that_hold_memory_of_their_own_go_to_disk_too) {
         .count();
   });
   BOOST_TEST((status.code == Code::resource_exhausted), status.to_string());
-  BOOST_TEST(status.message.find("the value of one key has grown to") != status.message.npos,
+  BOOST_TEST(status.message.find("the value of the key 0 has grown to") != status.message.npos,
              status.message);
 }
 
@@ -364,7 +364,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_where_it_grows) {
       [](const auto& n) {
         n.map([](std::int64_t i) { return std::pair{std::int64_t{0}, i}; }).group_by_key().count();
       },
-      "a group of one key, with values of ");
+      "the group of the key 0 of ");
 
   const Job job(options);
   const auto texts = job.from(std::vector<int>(20), 20).map([](int) { return std::string(mib, 'x'); });
