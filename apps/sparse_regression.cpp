@@ -9,7 +9,6 @@
 #include "actors/jobs/tensors/batches.h"
 #include "apps/jobs/one_process.h"
 #include "apps/training/end_of_input.h"
-#include "dataflow/values/error.h"
 
 using namespace actorflow;
 
@@ -29,18 +28,10 @@ Example parse(std::vector<std::int64_t> numbers) {
   return example;
 }
 
-// One parameter that is a number of things.
-int count_of(Job& job, const std::string& name, int otherwise) {
-  const int count = job.param(name, otherwise);
-  if (count < 1)
-    throw invalid_argument("--" + name + ": expected 1 or more, got " + std::to_string(count));
-  return count;
-}
-
 void learn(Job& job) {
   expect_one_process(job, "sparse_regression");
   const auto examples = job.read_csv<std::vector<std::int64_t>>(job.param("input")).map(parse);
-  const int epochs = count_of(job, "epochs", 1), features = count_of(job, "features", 784);
+  const auto epochs = job.count_param("epochs", 1), features = job.count_param("features", 784);
   const double rate = job.param("rate", 0.1);
   Server server = Server::local();
   server.serve_input("examples", examples.batch(64).dataset().repeat(epochs).prefetch(2));
@@ -56,9 +47,7 @@ void learn(Job& job) {
   Session session(server.target(), g);
   session.initialize_variables();
   run_to_end_of_input(session, step);
-  const Tensor weights = session.run(w);
-  const auto values = weights.values<float>();
-  job.from(std::vector<float>(values.begin(), values.end())).write_csv(job.param("output"));
+  job.from(session.run(w).values<float>()).write_csv(job.param("output"));
 }
 
 }  // namespace

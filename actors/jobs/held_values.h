@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "dataflow/jobs/plan.h"
 #include "kernels/shuffle/group_table.h"
 #include "schema/records/heap_bytes.h"
 
@@ -46,8 +45,5 @@ class ValueTable {
   const std::size_t most_held_;
   std::size_t held_ = 0;
 };
-
-// Throws resource_exhausted where the value of one key alone takes more than a part may.
-void expect_to_fit(const PlanOperator& op, std::size_t bytes, std::size_t most_bytes);
 
 }  // namespace actorflow

@@ -131,7 +131,8 @@ template <class K, class V>
 class JoinSink {
  public:
   JoinSink(Part& part, std::size_t partitions, const HotKeys& hot, JoinSide side)
-      : partitions_(static_cast<std::uint32_t>(partitions)),
+      : part_(part),
+        partitions_(static_cast<std::uint32_t>(partitions)),
         hot_(hot),
         side_(side),
         turns_(hot.size(), part.index()),
@@ -142,23 +143,30 @@ class JoinSink {
     const std::uint64_t hash = hash_bytes(key);
     const std::uint32_t own = partition_of(hash, partitions_);
     const HotKey* hot = hot_.find(hash, key);
-    if (!hot) [[likely]]
+    if (!hot) [[likely]] {
+      heavy_.see(hash, key, encoded_size(record));
       return append(own, record);
+    }
     if (hot->divided == side_) return append(own + turns_[hot->number]++ % hot->ways, record);
     for (std::uint32_t i = 0; i < hot->ways; ++i) append(own + std::uint64_t{i}, record);
   }
-  void finish() { chunks_.finish(); }
+  void finish() {
+    chunks_.finish();
+    heavy_.tell(part_, partitions_);
+  }
 
  private:
   void append(std::uint64_t partition, const std::pair<K, V>& record) {
     encode(record, chunks_.append(partition % partitions_, encoded_size(record)));
   }
 
+  Part& part_;
   const std::uint32_t partitions_;
   const HotKeys& hot_;
   const JoinSide side_;
   std::vector<std::uint64_t> turns_;  // by number of the hot key
   ChunkWriter chunks_;
+  HeavyKeyOfPart<K> heavy_;  // none of the hot ones, which are divided
   std::vector<std::byte> scratch_;
 };
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "actors/runtime/threaded_runtime.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 
@@ -28,6 +30,12 @@ const std::string& Job::param(const std::string& name) const {
   state_->parameters().throw_wanted(name);
 }
 
+std::int64_t Job::count_param(const std::string& name, std::int64_t otherwise) const {
+  const std::int64_t count = param(name, otherwise);
+  if (count < 1) throw invalid_argument(fmt::format("--{}: expected 1 or more, got {}", name, count));
+  return count;
+}
+
 std::vector<std::string> Job::input_files(const std::string& pattern) const {
   if (state_->lists_parameters()) throw PlanIsComplete();
   const auto input = find_input(state_->storage(), pattern, state_->options().split_bytes);
@@ -47,6 +55,20 @@ std::shared_ptr<const InputFiles> Job::find_files(const std::string& pattern) co
     state_->folders().read.insert(slash == file.path.npos ? "." : file.path.substr(0, slash + 1));
   }
   return input;
+}
+
+bool Job::are_parquet(const std::string& pattern) const {
+  if (state_->lists_parameters()) return false;
+  const auto files = find_input(state_->storage(), pattern, state_->options().split_bytes)->files;
+  const auto is_parquet = [](const FileSize& file) { return file.path.ends_with(".parquet"); };
+  const auto first = std::ranges::find_if(files, is_parquet),
+             other = std::ranges::find_if_not(files, is_parquet);
+  if (first != files.end() && other != files.end())
+    throw invalid_argument(
+        fmt::format("'{}' is a Parquet file, but '{}' is none, by their names: expected files of one "
+                    "format for '{}'",
+                    first->path, other->path, pattern));
+  return first != files.end();
 }
 
 std::shared_ptr<const CsvFiles> Job::check_headers(std::span<const FileSize> files,

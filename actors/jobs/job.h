@@ -32,6 +32,7 @@
 #include "actors/jobs/sources.h"
 #include "actors/jobs/words.h"
 #include "schema/records/csv_field.h"
+#include "schema/records/sums.h"
 
 namespace actorflow {
 
@@ -72,6 +73,8 @@ class Job {
   std::string param(const std::string& name, const char* otherwise) const {
     return param<std::string>(name, otherwise);
   }
+  // The same for a number of things. Throws invalid_argument, too, if it is below 1.
+  std::int64_t count_param(const std::string& name, std::int64_t otherwise) const;
 
   using Where = std::source_location;
   // Lines of the files (find_input() says what a pattern is).
@@ -129,6 +132,18 @@ class Job {
     auto table = check_columns(input->files, std::move(columns), parquet_fields<T>());
     return Collection<Pipe>(state_, Pipe{{input, ParquetFormat<T>{std::move(table), op}, op}});
   }
+  // Rows of tables: of Parquet files if their names end with .parquet, else of CSV files with a header.
+  // The columns of these names are the fields of T in their order.
+  template <class T>
+  auto read_table(const std::string& pattern, const std::vector<std::string>& columns,
+                  Where where = Where::current()) const {
+    using Pipe = TablePipe<T>;
+    const bool is_parquet = are_parquet(pattern);
+    return Collection<Pipe>(
+        state_, is_parquet
+                    ? Pipe{read_parquet<T>(pattern, columns, where).pipe()}
+                    : Pipe{read_csv<T>(pattern, {.header = true, .columns = columns}, where).pipe()});
+  }
   // The paths of the files that a pattern stands for, in the order in which they are read.
   std::vector<std::string> input_files(const std::string& pattern) const;
   // Records of the program's own: the same on all tasks, and in the run that resumes the job; a
@@ -139,6 +154,11 @@ class Job {
     return Collection<Pipe>(state_,
                             Pipe{std::make_shared<const std::vector<T>>(std::move(records)),
                                  std::max<std::size_t>(parts, 1), make_operator<T>("from", where)});
+  }
+  // The same of elements that are copied, such as those of a tensor.
+  template <class T>
+  auto from(std::span<const T> records, std::size_t parts = 1, Where where = Where::current()) const {
+    return from(std::vector<T>(records.begin(), records.end()), parts, where);
   }
 
   // The same one for the same name.
@@ -169,6 +189,8 @@ class Job {
         state_, Pipe{input, std::move(format), make_operator<typename Format::Record>(kind, where)});
   }
   std::shared_ptr<const InputFiles> find_files(const std::string& pattern) const;
+  // Throws invalid_argument if only some of them are.
+  bool are_parquet(const std::string& pattern) const;
   std::shared_ptr<const CsvFiles> check_headers(std::span<const FileSize> files,
                                                 const CsvInput& options) const;
   std::shared_ptr<const ParquetTable> check_columns(std::span<const FileSize> files,

@@ -140,7 +140,8 @@ struct ReducePipe : PartitionsSource {
       is_new ? late.advance() : folded.advance();
       for (; late.is_at(key, prefix); late.advance()) {
         fold_value(*op, own, value, V(late.pair()->second));
-        expect_to_fit(*op, heap_bytes(value), part.memory_bytes());
+        if (const std::size_t bytes = heap_bytes(value); bytes > part.memory_bytes())
+          throw_large_value(*op, key_text(key), bytes, part.memory_bytes());
       }
       part.feed([&] { next(Record(K(key), std::move(value))); });
     }

@@ -207,8 +207,9 @@ auto Collection<Pipe>::group_by_key(Where where) const {
           Stored copy = stored(value);
           held += heap_bytes(copy);
           group.second.push_back(std::move(copy));
-          part.expect_room_for(group.second.capacity() * sizeof(Stored) + held,
-                               "a group of one key, with values");
+          const std::size_t bytes = group.second.capacity() * sizeof(Stored) + held;
+          if (bytes > part.most_record_bytes())
+            part.expect_room_for(bytes, ("the group of the key " + key_text(key)).c_str());
         }
         return group;
       },

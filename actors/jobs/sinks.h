@@ -14,6 +14,7 @@
 #include "actors/jobs/folds.h"
 #include "actors/jobs/held_values.h"
 #include "actors/jobs/job_context.h"
+#include "actors/jobs/skew.h"
 #include "dataflow/values/error.h"
 #include "kernels/shuffle/partition_buffer.h"
 #include "kernels/shuffle/partition_of.h"
@@ -77,17 +78,25 @@ template <class K, class V>
 class HashSink {
  public:
   HashSink(Part& part, std::size_t partitions)
-      : partitions_(static_cast<std::uint32_t>(partitions)), chunks_(part, partitions) {}
+      : part_(part), partitions_(static_cast<std::uint32_t>(partitions)), chunks_(part, partitions) {}
 
   void operator()(const std::pair<K, V>& record) {
-    const std::uint64_t hash = hash_bytes(key_bytes(record.first, scratch_));
-    encode(record, chunks_.append(partition_of(hash, partitions_), encoded_size(record)));
+    const auto key = key_bytes(record.first, scratch_);
+    const std::uint64_t hash = hash_bytes(key);
+    const std::size_t bytes = encoded_size(record);
+    heavy_.see(hash, key, bytes);
+    encode(record, chunks_.append(partition_of(hash, partitions_), bytes));
   }
-  void finish() { chunks_.finish(); }
+  void finish() {
+    chunks_.finish();
+    heavy_.tell(part_, partitions_);
+  }
 
  private:
+  Part& part_;
   const std::uint32_t partitions_;
   ChunkWriter chunks_;
+  HeavyKeyOfPart<K> heavy_;
   std::vector<std::byte> scratch_;
 };
 

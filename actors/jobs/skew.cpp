@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "actors/jobs/held_values.h"
+#include <algorithm>
+
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -20,12 +21,41 @@ void log_divided_key(const PlanOperator& op, const DividedKey& divided) {
       op.to_string(), divided.key, 100 * divided.share, divided.side, divided.ways, divided.partitions);
 }
 
-void expect_to_fit(const PlanOperator& op, std::size_t bytes, std::size_t most_bytes) {
-  if (bytes > most_bytes)
-    throw Error(Code::resource_exhausted,
-                fmt::format("{}: the value of one key has grown to {} bytes, and a part may hold {}: "
-                            "bring the values together by group_by_key(f), or give more --memory",
-                            op.to_string(), bytes, most_bytes));
+void throw_large_value(const PlanOperator& op, const std::string& key, std::size_t bytes,
+                       std::size_t most_bytes) {
+  throw Error(Code::resource_exhausted,
+              fmt::format("{}: the value of the key {} has grown to {} bytes, and a part may hold {}: "
+                          "bring the values together by group_by_key(f), or give more --memory",
+                          op.to_string(), key, bytes, most_bytes));
+}
+
+void KeyCounts::add(std::uint64_t hash, std::span<const std::byte> key, std::uint64_t bytes) {
+  ++added_;
+  all_bytes_ += bytes;
+  if (key.size() > most_key_bytes) return;
+  const std::string_view text(reinterpret_cast<const char*>(key.data()), key.size());
+  const auto found = std::ranges::find_if(
+      counts_, [&](const Count& count) { return count.hash == hash && count.key == text; });
+  if (found != counts_.end())
+    found->bytes += bytes;
+  else if (counts_.size() < most_counts)
+    counts_.push_back({hash, std::string(text), bytes});
+  else
+    replace_least(hash, text, bytes);
+}
+
+void KeyCounts::replace_least(std::uint64_t hash, std::string_view key, std::uint64_t bytes) {
+  const std::uint64_t taken =
+      std::min(bytes, std::ranges::min_element(counts_, {}, &Count::bytes)->bytes);
+  for (Count& count : counts_) count.bytes -= taken;
+  std::erase_if(counts_, [](const Count& count) { return count.bytes == 0; });
+  if (bytes > taken) counts_.push_back({hash, std::string(key), bytes - taken});
+}
+
+const KeyCounts::Count* KeyCounts::heaviest() const {
+  if (added_ < enough) return nullptr;
+  const auto found = std::ranges::max_element(counts_, {}, &Count::bytes);
+  return found != counts_.end() && found->bytes > all_bytes_ / most_counts ? &*found : nullptr;
 }
 
 }  // namespace actorflow

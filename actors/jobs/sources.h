@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "actors/input/file_source.h"
@@ -306,6 +307,30 @@ struct ParquetPipe : FilePipe<ParquetFormat<T>> {
     sampled.format.sample = &sample;
     sampled.run(part, index, next);
     return sample.read == 0 ? 1 : static_cast<double>(sample.rows) / static_cast<double>(sample.read);
+  }
+};
+
+// Files of rows with named columns, of either format.
+template <class T>
+struct TablePipe {
+  using Record = T;
+  static constexpr bool is_cheap = true;
+
+  std::variant<FilePipe<CsvFormat<T>>, ParquetPipe<T>> files;
+
+  template <class Next>
+  void run(Part& part, std::size_t index, Next&& next) const {
+    std::visit([&](const auto& pipe) { pipe.run(part, index, next); }, files);
+  }
+  template <class Next>
+  double sample(Part& part, std::size_t index, Next&& next) const {
+    return std::visit([&](const auto& pipe) { return pipe.sample(part, index, next); }, files);
+  }
+  SourceFacts facts() const {
+    return std::visit([](const auto& pipe) { return pipe.facts(); }, files);
+  }
+  void describe(PlanStage& plan) const {
+    std::visit([&plan](const auto& pipe) { pipe.describe(plan); }, files);
   }
 };
 

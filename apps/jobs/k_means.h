@@ -1,49 +1,29 @@
 // Lloyd's k-means of points of 20 doubles: rows of the centres' coordinates.
 #pragma once
 
-#include <algorithm>
 #include <limits>
 
 #include "actors/jobs/job.h"
-#include "dataflow/values/error.h"
 
 namespace actorflow {
 
 using ClusterPoint = std::array<double, 20>;
 
-// The points nearest to a centre: their sum, and how many they are.
-struct ClusterMean {
-  ClusterPoint sum{};
-  std::int64_t n = 0;
-
-  void operator+=(const ClusterMean& other) {
-    for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += other.sum[d];
-    n += other.n;
-  }
-};
-using ClusterMeans = std::vector<ClusterMean>;  // by centre
-
-inline double squared_distance(const ClusterPoint& a, const ClusterPoint& b) {
-  double sum = 0;
-  for (std::size_t d = 0; d < a.size(); ++d) sum += (a[d] - b[d]) * (a[d] - b[d]);
-  return sum;
-}
-
+// The first of the centres that are nearest.
 inline std::size_t nearest_centre(const std::vector<ClusterPoint>& centres, const ClusterPoint& p) {
-  std::size_t nearest = 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < centres.size(); ++i)
-    if (const double d = squared_distance(centres[i], p); d < least) {
-      least = d;
-      nearest = i;
-    }
-  return nearest;
+  std::pair nearest{std::numeric_limits<double>::infinity(), std::size_t{0}};
+  for (std::size_t i = 0; i < centres.size(); ++i) {
+    double squares = 0;
+    for (std::size_t d = 0; d < p.size(); ++d)
+      squares += (centres[i][d] - p[d]) * (centres[i][d] - p[d]);
+    if (squares < nearest.first) nearest = {squares, i};
+  }
+  return nearest.second;
 }
 
 inline void k_means(Job& job) {
-  auto points = job.read_records<ClusterPoint>(job.param("input")).cache();
-  const auto k = job.param<std::size_t>("k", 16);
-  if (k == 0) throw invalid_argument("--k: expected 1 or more, got 0");
+  const auto points = job.read_records<ClusterPoint>(job.param("input")).cache();
+  const auto k = static_cast<std::size_t>(job.count_param("k", 16));
   const int rounds = job.param("rounds", 10);
   const std::string start = job.param("start", "");
   std::vector<ClusterPoint> centres =
@@ -51,19 +31,14 @@ inline void k_means(Job& job) {
   if (centres.empty())
     throw invalid_argument(start.empty() ? "the input has no point" : "--start has no point");
   for (int round = 0; round < rounds; ++round) {
-    const ClusterMeans means = points.fold(
-        ClusterMeans(centres.size()),
-        [centres](ClusterMeans& sums, const ClusterPoint& p) {
-          sums[nearest_centre(centres, p)] += {p, 1};
-        },
-        [](ClusterMeans& sums, const ClusterMeans& others) {
-          for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += others[i];
-        });
-    if (std::ranges::all_of(means, [](const ClusterMean& mean) { return mean.n == 0; }))
+    const auto add = [centres](auto& means, const ClusterPoint& p) {
+      means[nearest_centre(centres, p)].add(p);
+    };
+    const auto means = points.fold(std::vector<MeanOf<ClusterPoint>>(centres.size()), add, AddFields());
+    if (std::ranges::all_of(means, [](const auto& mean) { return mean.count == 0; }))
       throw invalid_argument("the input has no point");
     for (std::size_t i = 0; i < centres.size(); ++i)
-      for (std::size_t d = 0; d < centres[i].size() && means[i].n > 0; ++d)
-        centres[i][d] = means[i].sum[d] / static_cast<double>(means[i].n);
+      if (means[i].count > 0) centres[i] = means[i].value();
   }
   job.from(centres).write_csv(job.param("output"));
 }

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "actors/jobs/job.h"
-#include "dataflow/values/error.h"
 
 namespace actorflow {
 
@@ -14,34 +13,26 @@ struct LabelledExample {
   double label;
 };
 
-struct LogisticGradient {
-  std::array<double, 21> sum{};
-  std::int64_t count = 0;
-
-  friend LogisticGradient operator+(LogisticGradient a, const LogisticGradient& b) {
-    for (std::size_t i = 0; i < a.sum.size(); ++i) a.sum[i] += b.sum[i];
-    a.count += b.count;
-    return a;
-  }
-};
+using LogisticWeights = std::array<double, 21>;
 
 inline void logistic_regression(Job& job) {
   const auto examples = job.read_records<LabelledExample>(job.param("input")).cache();
   const double rate = job.param("rate", 0.5);
   const int rounds = job.param("rounds", 50);
-  std::array<double, 21> w{};
+  LogisticWeights w{};
   for (int round = 0; round < rounds; ++round) {
-    const auto add = [w](LogisticGradient& g, const LabelledExample& e) {
+    const auto add = [w](auto& gradient, const LabelledExample& e) {
       double z = w[20];
       for (std::size_t i = 0; i < 20; ++i) z += w[i] * e.x[i];
       const double error = 1 / (1 + std::exp(-z)) - e.label;
-      for (std::size_t i = 0; i < 20; ++i) g.sum[i] += error * e.x[i];
-      g.sum[20] += error;
-      ++g.count;
+      for (std::size_t i = 0; i < 20; ++i) gradient.sum[i] += error * e.x[i];
+      gradient.sum[20] += error;
+      ++gradient.count;
     };
-    const LogisticGradient g = examples.fold(LogisticGradient(), add, std::plus<>());
-    if (g.count == 0) throw invalid_argument("the input has no example");
-    for (std::size_t i = 0; i < w.size(); ++i) w[i] -= rate * g.sum[i] / static_cast<double>(g.count);
+    const auto gradient = examples.fold(MeanOf<LogisticWeights>(), add, AddFields());
+    if (gradient.count == 0) throw invalid_argument("the input has no example");
+    for (std::size_t i = 0; i < w.size(); ++i)
+      w[i] -= rate * gradient.sum[i] / static_cast<double>(gradient.count);
   }
   job.from(std::vector{w}).write_csv(job.param("output"));
 }

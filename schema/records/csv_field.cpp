@@ -11,6 +11,21 @@ namespace {
 
 std::string in_column(std::size_t column) { return "column " + std::to_string(column) + ": "; }
 
+// Doubles quotes.
+void append_in_quotes(std::string_view text, std::string& to) {
+  to += '"';
+  for (const char c : text) to.append(c == '"' ? 2 : 1, c);
+  to += '"';
+}
+
+// The other quote of a word that begins with one; npos if the word does not end there.
+std::size_t closing_quote(std::string_view list) {
+  for (std::size_t at = 1; (at = list.find('"', at)) != list.npos; at += 2)
+    if (at + 1 == list.size() || list[at + 1] != '"')
+      return at + 1 == list.size() || list[at + 1] == ' ' ? at : list.npos;
+  return list.npos;
+}
+
 }  // namespace
 
 std::string_view without_byte_order_mark(std::string_view line) {
@@ -88,6 +103,32 @@ bool take_word(std::string_view& text, std::string_view& word) {
   return true;
 }
 
+bool take_quoted_word(std::string_view& list, QuotedWord& word) {
+  const std::size_t end = list.starts_with('"') ? closing_quote(list) : list.npos;
+  word.has_doubled_quotes = false;
+  if (end == list.npos) return take_word(list, word.text);
+  word.text = list.substr(1, end - 1);
+  word.has_doubled_quotes = word.text.find('"') != word.text.npos;
+  list.remove_prefix(std::min(end + 2, list.size()));
+  return true;
+}
+
+std::string undoubled(std::string_view text) {
+  std::string all;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    all += text[at];
+    if (text[at] == '"') ++at;
+  }
+  return all;
+}
+
+void append_quoted_word(std::string_view word, std::string& list) {
+  if (word.empty() || word.starts_with('"') || word.find(' ') != word.npos)
+    append_in_quotes(word, list);
+  else
+    list += word;
+}
+
 bool parse_bool(std::string_view text, bool& value) {
   text = trimmed(text);
   value = text == "1" || text == "true" || text == "True" || text == "TRUE";
@@ -102,14 +143,19 @@ void append_csv_text(std::string_view text, std::string& line, char delimiter) {
     line += text;
     return;
   }
-  line += '"';
-  for (const char c : text) line.append(c == '"' ? 2 : 1, c);
-  line += '"';
+  append_in_quotes(text, line);
 }
 
 void throw_bad_column(std::size_t column, const std::string& layout, std::string_view text) {
   throw invalid_argument(in_column(column) + "expected " + layout + ", got '" +
                          std::string(text.substr(0, 100)) + "'");
+}
+
+void throw_doubled_quotes(std::size_t column, std::string_view word) {
+  throw invalid_argument(in_column(column) +
+                         "a text with quotes in a list, which are doubled: read it as std::string, no "
+                         "std::string_view; got '" +
+                         std::string(word.substr(0, 100)) + "'");
 }
 
 void throw_bad_row(std::size_t columns, const std::string& layout, std::size_t got) {

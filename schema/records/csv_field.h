@@ -39,12 +39,25 @@ namespace detail {
 std::string_view trimmed(std::string_view text);  // of spaces and tabs
 // False if no word is left. Words are separated by single spaces.
 bool take_word(std::string_view& text, std::string_view& word);
+
+// A word of a list of texts: in quotes if it is empty, has a space or begins with a quote.
+struct QuotedWord {
+  std::string_view text;  // between its quotes, if it has some
+  bool has_doubled_quotes = false;
+};
+bool take_quoted_word(std::string_view& list, QuotedWord& word);
+// With each doubled quote as one.
+std::string undoubled(std::string_view text);
+void append_quoted_word(std::string_view word, std::string& list);
+
 bool parse_bool(std::string_view text, bool& value);
 void append_csv_text(std::string_view text, std::string& line, char delimiter);
 
 // "column 3: expected float64, got 'x'"
 [[noreturn, gnu::cold]] void throw_bad_column(std::size_t column, const std::string& layout,
                                               std::string_view text);
+// "column 3: ...": of a word whose text is nowhere as it is.
+[[noreturn, gnu::cold]] void throw_doubled_quotes(std::size_t column, std::string_view word);
 [[noreturn, gnu::cold]] void throw_bad_row(std::size_t columns, const std::string& layout,
                                            std::size_t got);
 

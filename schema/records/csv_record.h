@@ -1,8 +1,9 @@
 // Records as rows of CSV (RFC 4180), and rows as records.
 //
 // A number, a text or an optional of them is a column, and so is a vector of them, whose elements are
-// joined by spaces; pairs, tuples, arrays and structs are the columns of what they hold. An optional
-// without a value is an empty field, and an empty field of an optional is none.
+// joined by spaces, texts and chars in quotes where they are empty, have a space or begin with a quote;
+// pairs, tuples, arrays and structs are the columns of what they hold. An optional without a value is an
+// empty field, and an empty field of an optional is none.
 #pragma once
 
 #include <cstddef>
@@ -67,7 +68,7 @@ class CsvAppender {
     } else if constexpr (kind == RecordKind::vector) {
       joined_.clear();
       for (const typename T::value_type& element : value) {
-        append_csv_value(element, joined_);
+        append_element(element);
         joined_ += ' ';
       }
       if (!joined_.empty()) joined_.pop_back();
@@ -79,6 +80,19 @@ class CsvAppender {
       append_csv_text({&letter, 1}, line_, delimiter_);
     } else {
       append_csv_value(value, line_);
+    }
+  }
+
+  // Of a vector.
+  template <class T>
+  void append_element(const T& element) {
+    if constexpr (std::is_same_v<Number<T>, char>) {
+      const char letter = static_cast<char>(element);
+      append_quoted_word({&letter, 1}, joined_);
+    } else if constexpr (record_kind<T>() == RecordKind::text) {
+      append_quoted_word(element, joined_);
+    } else {
+      append_csv_value(element, joined_);
     }
   }
 
@@ -105,15 +119,29 @@ class CsvColumns {
     if constexpr (kind == RecordKind::optional) {
       return text.empty() ? T() : T(parse_column<typename T::value_type>(text));
     } else if constexpr (kind == RecordKind::vector) {
+      using Element = typename T::value_type;
       T elements;
-      for (std::string_view word; take_word(text, word);)
-        elements.push_back(parse_column<typename T::value_type>(word));
+      if constexpr (record_kind<Element>() == RecordKind::text || std::is_same_v<Number<Element>, char>)
+        for (QuotedWord word; take_quoted_word(text, word);)
+          elements.push_back(parse_word<Element>(word));
+      else
+        for (std::string_view word; take_word(text, word);)
+          elements.push_back(parse_column<Element>(word));
       return elements;
     } else {
       T value{};
       if (!parse_csv_value(text, value)) throw_bad_column(column_, record_layout<T>(), text);
       return value;
     }
+  }
+
+  template <class T>
+  T parse_word(const QuotedWord& word) const {
+    if (!word.has_doubled_quotes) return parse_column<T>(word.text);
+    if constexpr (std::is_same_v<T, std::string_view>)
+      throw_doubled_quotes(column_, word.text);
+    else
+      return parse_column<T>(undoubled(word.text));
   }
 
   std::span<const std::string_view> fields_;

@@ -312,6 +312,18 @@ BOOST_AUTO_TEST_CASE(a_job_that_fails_leaves_no_success_and_no_half_file) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_number_of_things_is_one_at_least) {
+  JobOptions options = small_parts();
+  options.parameters = {{"k", "0"}, {"epochs", "-1"}, {"rows", "many"}};
+  const Job job(options);
+  BOOST_TEST(test::error_of([&] { job.count_param("k", 3); }) == "--k: expected 1 or more, got 0");
+  BOOST_TEST(test::error_of([&] { job.count_param("epochs", 3); }) ==
+             "--epochs: expected 1 or more, got -1");
+  BOOST_TEST(test::error_of([&] { job.count_param("rows", 3); }) ==
+             "--rows: expected int64, got 'many'");
+  BOOST_TEST(job.count_param("parts", 3) == 3);
+}
+
 BOOST_AUTO_TEST_CASE(parameters_are_asked_for_by_name_and_others_refused) {
   JobOptions options = small_parts();
   options.parameters = {{"k", "12"}, {"rate", "0.5"}, {"kk", "1"}, {"n", "many"}};
@@ -319,6 +331,7 @@ BOOST_AUTO_TEST_CASE(parameters_are_asked_for_by_name_and_others_refused) {
   BOOST_TEST(job.param<std::size_t>("k", 3) == 12u);
   BOOST_TEST(job.param("rate", 0.1) == 0.5);
   BOOST_TEST(job.param("other", 7) == 7);
+  BOOST_TEST(job.count_param("k", 3) == 12);
   BOOST_TEST(has(test::status_of([&] { job.param("n", 1); }), "--n: expected int32, got 'many'"));
   BOOST_TEST(has(test::status_of([&] { job.param("input"); }), "the job wants --input"));
   const Status status = test::status_of([&] { job.from(std::vector{1}).count(); });

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dataflow/values/tensor.h"
 #include "schema/checksum.h"
 #include "schema/formats/data_writer.h"
 #include "test/jobs/support/test_job.h"
@@ -33,6 +34,28 @@ BOOST_AUTO_TEST_CASE(rows_of_csv_are_records_and_records_rows) {
   people.write_csv(folder.file("out"), {.delimiter = ';'});
   BOOST_TEST(test::files_of(folder.file("out"))["part-00000-of-00001.csv"] ==
              "Smith, Jane;1.5\nBob;2\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_table_is_csv_unless_its_files_are_parquet) {
+  const test::Folder folder;
+  using Click = std::pair<std::string, std::int64_t>;
+  std::filesystem::create_directory(folder.file("in"));
+  test::write_file(folder.file("in/1.csv"), "url,time,user\n/x,1,a\n/y,2,b\n");
+  Job job(small_parts());
+  const auto table = [&] { return job.read_table<Click>(folder.file("in"), {"user", "time"}); };
+  BOOST_TEST((table().collect() == std::vector<Click>{{"a", 1}, {"b", 2}}));
+  BOOST_TEST((table().sort_by(&Click::second, SortOrder::descending).collect() ==
+              std::vector<Click>{{"b", 2}, {"a", 1}}));
+  test::write_file(folder.file("in/2.parquet"), "PAR1");
+  BOOST_CHECK_EXCEPTION(table(), Error,
+                        test::says("2.parquet' is a Parquet file, but '" + folder.file("in/1.csv") +
+                                   "' is none, by their names"));
+}
+
+BOOST_AUTO_TEST_CASE(elements_of_a_tensor_are_records) {
+  Job job(small_parts());
+  const Tensor tensor = Tensor::of(Shape{3}, std::vector<float>{1, 2, 4});
+  BOOST_TEST((job.from(tensor.values<float>()).collect() == std::vector<float>{1, 2, 4}));
 }
 
 BOOST_AUTO_TEST_CASE(columns_of_csv_are_found_by_their_names) {

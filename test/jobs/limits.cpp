@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(values_that_hold_memory_of_their_own_go_to_disk_too) {
         .count();
   });
   BOOST_TEST((status.code == Code::resource_exhausted), status.to_string());
-  BOOST_TEST(status.message.find("the value of one key has grown to") != status.message.npos,
+  BOOST_TEST(status.message.find("the value of the key 0 has grown to") != status.message.npos,
              status.message);
 }
 
@@ -364,7 +364,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_where_it_grows) {
       [](const auto& n) {
         n.map([](std::int64_t i) { return std::pair{std::int64_t{0}, i}; }).group_by_key().count();
       },
-      "a group of one key, with values of ");
+      "the group of the key 0 of ");
 
   const Job job(options);
   const auto texts = job.from(std::vector<int>(20), 20).map([](int) { return std::string(mib, 'x'); });
@@ -388,6 +388,27 @@ BOOST_AUTO_TEST_CASE(chunks_on_disk_take_memory_too) {
     BOOST_TEST(store->memory_in_use() >= 24'000u);
   }
   BOOST_TEST(store->memory_in_use() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(an_index_of_chunks_has_its_share_of_the_memory) {
+  const test::Folder folder;
+  const auto store = std::make_shared<ChunkStore>(
+      posix_storage(), ChunkStoreOptions{.spill_folder = folder.path(), .index_bytes = 60'000});
+  PartitionBuffer buffer(1000, mib, store->allocator());
+  std::shared_ptr<ScratchFile> file;
+  const auto keep = [&] {
+    std::memset(buffer.append(7, 100), 1, 100);
+    return store->keep(buffer.take(), file);
+  };
+  auto first = keep();
+  const auto second = keep();
+  const Status third = test::status_of([&] { keep(); });
+  BOOST_TEST((third.code == Code::resource_exhausted), third.to_string());
+  BOOST_TEST(third.message.find("--memory leaves 60000 for that: give more --memory, or fewer "
+                                "--partitions") != std::string::npos,
+             third.message);
+  first = nullptr;
+  BOOST_TEST(keep()->records(7) == 1u);  // there is room again, and nothing of the third one is left
 }
 
 BOOST_AUTO_TEST_CASE(a_quota_on_disk_ends_the_job_and_names_folder_and_bytes) {

@@ -406,6 +406,9 @@ BOOST_AUTO_TEST_CASE(what_a_job_writes_is_read_by_itself_and_by_others) {
     const auto files = test::files_of(folder.file(name));
     BOOST_TEST(files.size() == 4u);  // with _SUCCESS
     BOOST_TEST(files.contains("part-00001-of-00003.parquet"));
+    Job job_of_table(some_parts());
+    BOOST_TEST(job_of_table.read_table<Written>(folder.file(name), names).count() ==
+               static_cast<std::uint64_t>(count));
     const auto all = all_of<Written>(folder.file(name));
     BOOST_TEST_REQUIRE(all.size() == static_cast<std::size_t>(count));
     std::size_t wrong = 0;

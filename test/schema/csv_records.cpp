@@ -99,6 +99,37 @@ BOOST_AUTO_TEST_CASE(chars_are_quoted_where_they_must_be) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(lists_of_texts_come_back) {
+  BOOST_TEST(row(Strings{"New York", "Rome"}) == "\"\"\"New York\"\" Rome\"");
+  BOOST_TEST(parsed<Strings>("a  b ") == (Strings{"a", "", "b"}), boost::test_tools::per_element());
+  Strings words{""};  // all of up to two of these letters
+  for (const char first : {'a', ' ', '"', ','}) {
+    words.push_back({first});
+    for (const char second : {'a', ' ', '"', ','}) words.push_back({first, second});
+  }
+  for (const auto& first : words)
+    for (const auto& second : words)
+      for (const Strings& list : {Strings{}, Strings{first}, Strings{first, second}})
+        BOOST_TEST((parsed<Strings>(row(list)) == list), row(list));
+}
+
+BOOST_AUTO_TEST_CASE(lists_of_chars_come_back) {
+  for (int c = 0; c < 256; ++c) {
+    const std::vector<char> list{static_cast<char>(c), 'x', static_cast<char>(c)};
+    for (const char delimiter : {',', '\t', ';'})
+      BOOST_TEST((parsed<std::vector<char>>(row(list, delimiter), delimiter) == list), c);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_view_cannot_hold_quotes_that_are_doubled) {
+  const std::string plain = row(Strings{"New York"}), doubled = row(Strings{"5\" x"});
+  CsvSplitter splitter;
+  BOOST_TEST(parse_csv<std::vector<std::string_view>>(splitter.split(plain)).at(0) == "New York");
+  BOOST_TEST(
+      contains(error_of([&] { parsed<std::vector<std::string_view>>(doubled); }),
+               "column 1: a text with quotes in a list, which are doubled: read it as std::string"));
+}
+
 BOOST_AUTO_TEST_CASE(rows_are_appended) {
   std::string lines = "first\n";
   append_csv(std::pair(1, std::string_view("x")), lines);

@@ -157,8 +157,8 @@ void JobAgent::on(AttemptMade& made) {
   if (made.status.ok() && kept) kept->keep(made.id.part, std::move(made.product.chunks));
   say_progress();
   order_.mail->to_coordinator(PartMade{made.id, std::move(made.status), std::move(made.product.outcome),
-                                       made.product.work, made.of_disk,
-                                       std::move(made.product.heaviest)});
+                                       made.product.work, made.of_disk, std::move(made.product.heaviest),
+                                       std::move(made.product.heavy_key)});
   drop(made.id);
 }
 

@@ -155,8 +155,7 @@ void JobCoordinator::on(int from, PartMade& made) {
                              "made something else. Functions of a job must depend on their arguments "
                              "only",
                              stage.spec->name, part, stage.spec->parts)});
-  if (!checksum)
-    for (const auto& [partition, bytes] : made.heaviest) stage.heavy_partitions[partition] += bytes;
+  if (!checksum) note_weight(stage, made);
   checksum = made.outcome.checksum;
   stage.work[part] = made.work;
   if (made.id.stage == current_ && !has_room_for_result(stage, made.outcome)) return;
@@ -168,6 +167,12 @@ void JobCoordinator::on(int from, PartMade& made) {
       waits != catching_up_.end() && waits->second == made.id.stage)
     say_done(from, made.id.stage, stage);
   assign();
+}
+
+void JobCoordinator::note_weight(Stage& stage, const PartMade& made) {
+  for (const auto& [partition, bytes] : made.heaviest) stage.heavy_partitions[partition] += bytes;
+  if (const HeavyKey& heavy = made.heavy_key; !heavy.key.empty())
+    stage.heavy_keys[heavy.partition][heavy.key] += heavy.bytes;
 }
 
 // False if the results of the stage's parts have become too much for the program: then the job has

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "actors/jobs/engine/job_coordinator.h"
 
@@ -12,21 +14,29 @@ constexpr double slow_seconds = 2;
 
 }  // namespace
 
-// The bytes that a part reads, and their share; of a shuffle those of the heaviest partitions of each
-// part are known alone.
+// The bytes that a part reads, and their share, and the key that has most of them; of a shuffle those of
+// the heaviest partitions and of the heaviest key of each part are known alone.
 std::string JobCoordinator::input_of(const Stage& stage, std::size_t part) const {
   const std::uint64_t all = stage.spec->input_bytes;
   std::uint64_t bytes = stage.spec->part_bytes ? stage.spec->part_bytes(part) : 0;
+  std::map<std::string, std::uint64_t> keys;
   if (stage.spec->inputs)
     for (const auto& set : stage.spec->inputs(part)) {
-      const auto& heavy = stages_.at(set.stage).heavy_partitions;
-      const auto found = heavy.find(set.index);
-      if (!set.of_one_part && found != heavy.end()) bytes += found->second;
+      if (set.of_one_part) continue;
+      const Stage& read = stages_.at(set.stage);
+      if (const auto heavy = read.heavy_partitions.find(set.index); heavy != read.heavy_partitions.end())
+        bytes += heavy->second;
+      if (const auto heavy = read.heavy_keys.find(set.index); heavy != read.heavy_keys.end())
+        for (const auto& [key, of_key] : heavy->second) keys[key] += of_key;
     }
   if (bytes == 0 || all == 0) return "";
   const double share = static_cast<double>(bytes) / static_cast<double>(all);
-  return fmt::format(", which reads {:.1f} MB or more, {:.0f} % of the stage's input",
-                     static_cast<double>(bytes) / 1e6, 100 * share);
+  const auto most = std::ranges::max_element(keys, {}, [](const auto& key) { return key.second; });
+  return fmt::format(", which reads {:.1f} MB or more, {:.0f} % of the stage's input{}",
+                     static_cast<double>(bytes) / 1e6, 100 * share,
+                     most != keys.end() && most->second > bytes / 2
+                         ? fmt::format(", most of it of the key {}", most->first)
+                         : "");
 }
 
 void JobCoordinator::report(bool is_last) {

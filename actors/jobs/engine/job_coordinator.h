@@ -101,6 +101,8 @@ class JobCoordinator {
     std::uint64_t result_bytes = 0;  // of parts that are made
     // By partition the bytes that its parts have handed over, where they have said so.
     std::map<std::uint64_t, std::uint64_t> heavy_partitions;
+    // The same of keys, by partition.
+    std::map<std::uint64_t, std::map<std::string, std::uint64_t>> heavy_keys;
     std::optional<StageDone> done;   // kept for tasks that come later
   };
   struct Task {
@@ -196,6 +198,7 @@ class JobCoordinator {
   std::string reason_of(const PartNotRun& part, int from) const;
   static bool runs(const Stage& stage, const AttemptId& id, int task);
   void drop_others(StageNumber number, Stage& stage, std::size_t part);
+  static void note_weight(Stage& stage, const PartMade& made);
   bool has_room_for_result(Stage& stage, const PartOutcome& outcome);
   void fail(Status why);
   void end_stage(Status status);

@@ -33,6 +33,8 @@ constexpr std::size_t mib = std::size_t{1} << 20;
 // A part's table, the chunk that it fills, the one that it hands over and what it reads.
 constexpr std::size_t least_part_bytes = 24 * mib;
 constexpr std::size_t most_chunk_bytes = 16 * mib;
+// Of all memory: what may say where the records lie that parts hand over.
+constexpr std::size_t index_share = 8;
 
 std::size_t slots_of(Runtime& runtime, std::size_t wanted) {
   return wanted > 0
@@ -71,8 +73,9 @@ JobEngine::JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& o
                    : std::make_unique<JobHistory>(open_history(runtime_->storage(), options))),
       sizes_(sizes()),
       chunks_(std::make_shared<ChunkStore>(
-          runtime_->storage(), ChunkStoreOptions{options.records_on_disk ? 0 : options.memory_bytes / 2,
-                                                 options.spill_folder, options.spill_bytes})) {
+          runtime_->storage(),
+          ChunkStoreOptions{options.records_on_disk ? 0 : options.memory_bytes / 2, options.spill_folder,
+                            options.spill_bytes, options.memory_bytes / index_share})) {
   spawn_agent();
   try {
     if (!mail_->task()) begin({});

@@ -154,7 +154,8 @@ PartProduct Part::take_product() {
     }
   }
   outcome_.checksum = checksum();
-  return {std::move(chunks_), std::move(outcome_), take_back_work(), heaviest_of(bytes)};
+  return {std::move(chunks_), std::move(outcome_), take_back_work(), heaviest_of(bytes),
+          std::move(heavy_key_)};
 }
 
 NewFile& Part::create(const std::string& path) {

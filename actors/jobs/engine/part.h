@@ -31,6 +31,7 @@ struct PartProduct {
   PartOutcome outcome;
   WorkDone<std::uint64_t> work;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> heaviest = {};  // as PartMade has them
+  HeavyKey heavy_key = {};
 };
 
 // For the thread that runs the attempt.
@@ -127,6 +128,7 @@ class Part {
     outcome_.counts[counter] += by;
   }
   void count_records(std::uint64_t records) { outcome_.records += records; }
+  void set_heavy_key(HeavyKey key) { heavy_key_ = std::move(key); }
 
   // A file in the making, which takes its place when the attempt is accepted.
   NewFile& create(const std::string& path);
@@ -194,6 +196,7 @@ class Part {
   bool is_bad_ = false;
   bool is_sample_ = false;
   PartOutcome outcome_;
+  HeavyKey heavy_key_;
   StoredChunks chunks_;
   std::vector<std::unique_ptr<NewFile>> files_;
   std::shared_ptr<ScratchFile> spilled_chunks_;

@@ -109,6 +109,7 @@ struct PartMade {
   bool of_disk = false;  // as of PartRan
   // The partitions for which it has handed over most, and these bytes.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> heaviest = {};
+  HeavyKey heavy_key = {};
 };
 // agent -> coordinator, now and then while it runs parts: the work on the stage so far, and on the job.
 // The numbers count from the agent's beginning, so a repeated message does no harm.

@@ -29,6 +29,12 @@ struct SliceSet {
   auto operator<=>(const SliceSet&) const = default;
 };
 
+// A key of which a part has handed over much more than of others.
+struct HeavyKey {
+  std::uint64_t partition = 0, bytes = 0;
+  std::string key;  // for people; empty: there is none
+};
+
 // What the results of a stage's parts may hold together, and how it fails if they hold more.
 struct ResultLimit {
   std::uint64_t bytes = 0;

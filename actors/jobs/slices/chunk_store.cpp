@@ -36,7 +36,7 @@ StoredChunk::StoredChunk(std::shared_ptr<ChunkStore> store, Chunk chunk, bool in
       checksums_(checksums_of(chunk)),
       file_(std::move(file)),
       at_(at) {
-  store_->in_memory_ += index_bytes();
+  store_->add_index(index_bytes());
 }
 
 std::size_t StoredChunk::index_bytes() const {
@@ -45,7 +45,7 @@ std::size_t StoredChunk::index_bytes() const {
 }
 
 StoredChunk::~StoredChunk() {
-  store_->in_memory_ -= index_bytes();
+  store_->remove_index(index_bytes());
   if (in_memory())
     store_->in_memory_ -= size_bytes_;
   else
@@ -74,6 +74,23 @@ bool ChunkStore::reserve(std::size_t bytes) {
   if (in_memory_.fetch_add(bytes) + bytes <= options_.memory_bytes) return true;
   in_memory_ -= bytes;
   return false;
+}
+
+void ChunkStore::add_index(std::size_t bytes) {
+  if (const std::size_t now = index_ += bytes; now > options_.index_bytes) {
+    index_ -= bytes;
+    throw Error(Code::resource_exhausted,
+                fmt::format("to know where the records lie that parts have handed over takes {} bytes, "
+                            "24 for each partition of each chunk, and --memory leaves {} for that: "
+                            "give more --memory, or fewer --partitions",
+                            now, options_.index_bytes));
+  }
+  in_memory_ += bytes;
+}
+
+void ChunkStore::remove_index(std::size_t bytes) {
+  index_ -= bytes;
+  in_memory_ -= bytes;
 }
 
 void ChunkStore::count_spill(std::uint64_t bytes) {

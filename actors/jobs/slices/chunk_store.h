@@ -71,6 +71,7 @@ struct ChunkStoreOptions {
   std::size_t memory_bytes = 0;
   std::string spill_folder;
   std::uint64_t spill_bytes = ~std::uint64_t{0};  // what may lie on disk at once
+  std::size_t index_bytes = ~std::size_t{0};      // what may say where all slices lie
 };
 
 // Keeps chunks within limits of memory and disk. Thread-safe. Made by std::make_shared, since its chunks
@@ -80,7 +81,8 @@ class ChunkStore : public std::enable_shared_from_this<ChunkStore> {
   ChunkStore(Storage& storage, ChunkStoreOptions options);
 
   // Keeps a chunk: in memory or, above the limit, in `file`, which is made when it is first needed.
-  // Throws the disk's errors, and resource_exhausted above the quota of the disk.
+  // Throws the disk's errors, and resource_exhausted above the quota of the disk, or where the index of
+  // all chunks takes too much memory.
   StoredChunkRef keep(Chunk chunk, std::shared_ptr<ScratchFile>& file);
   // Keeps a chunk whose bytes are in the file already, from `at` on; and in memory, too, if the limit
   // allows.
@@ -101,12 +103,14 @@ class ChunkStore : public std::enable_shared_from_this<ChunkStore> {
  private:
   friend class StoredChunk;
   bool reserve(std::size_t bytes);
+  void add_index(std::size_t bytes);
+  void remove_index(std::size_t bytes);
   StoredChunkRef make(Chunk chunk, bool in_memory, std::shared_ptr<ScratchFile> file, std::uint64_t at);
 
   Storage& storage_;
   const ChunkStoreOptions options_;
   const std::unique_ptr<Allocator> pool_;
-  std::atomic<std::size_t> in_memory_{0};
+  std::atomic<std::size_t> in_memory_{0}, index_{0};
   std::atomic<std::uint64_t> on_disk_{0}, spilled_{0};
 };
 

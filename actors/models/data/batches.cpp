@@ -39,6 +39,12 @@ void expect_a_batch(std::int64_t examples, std::int64_t batch_size) {
                     batch_size, examples));
 }
 
+// Neighbouring seeds, such as those of an ensemble's members, share no epoch's order: multiples of 2^64
+// divided by the golden ratio keep apart (Knuth, volume 3, section 6.4).
+std::uint64_t seed_of_epoch(std::uint64_t seed, int epoch) {
+  return seed * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(epoch);
+}
+
 }  // namespace
 
 std::optional<Tuple> next_of(DatasetIterator& iterator) {
@@ -140,8 +146,7 @@ void FitBatches::learn_size(std::int64_t examples) {
 
 // A dataset that shuffles does so in each pass anew, so that later epochs are later passes.
 Dataset FitBatches::examples_of(int epoch) {
-  if (options_.shuffle)
-    return elements_.shuffle({.seed = options_.seed + static_cast<std::uint64_t>(epoch)});
+  if (options_.shuffle) return elements_.shuffle({.seed = seed_of_epoch(options_.seed, epoch)});
   if (epoch == 1) return elements_;
   if (!size_) learn_size(count_examples());
   return later_passes(elements_, epoch - 1).take(*size_);

@@ -385,8 +385,8 @@ void name_jobs() {
   keep(&af::without_byte_order_mark);
   // actors/jobs/outputs.h
   keep(&af::part_name, &af::expect_output, &af::prepare_output, &af::finish_output);
-  // actors/jobs/held_values.h, hot_keys.h, skew.h
-  keep(&af::expect_to_fit, &af::hot_keys_of, &af::log_divided_key);
+  // actors/jobs/hot_keys.h, skew.h
+  keep(&af::hot_keys_of, &af::log_divided_key, &af::throw_large_value);
   // actors/jobs/parquet_sink.h
   keep(&af::parquet_names, &af::expect_parquet_texts);
   // actors/jobs/tensors/job_dataset.h, job_share.h
