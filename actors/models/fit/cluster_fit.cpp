@@ -3,9 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -69,13 +67,6 @@ std::optional<SizesOfReplicas> sizes_of_own_data(Server& server, const TaskConfi
   return std::nullopt;
 }
 
-// The row of epoch_sums for an epoch.
-std::size_t row_of_epoch(int epoch) { return epoch % 2 == 0 ? 0 : 1; }
-
-double sum_of_examples(const Tensor& sums, int epoch) {
-  return sums.values<double>()[row_of_epoch(epoch) * static_cast<std::size_t>(sums.shape()[1])];
-}
-
 // Functions of layers and losses are called by one thread at a time.
 std::mutex& building() {
   static std::mutex mutex;
@@ -132,9 +123,7 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
   for (const Variable& variable : nodes_->variables.all()) variable_names_.push_back(variable.name());
   if (task_.is_chief()) {
     in_session_.emplace(*nodes_, *server_.runtime());
-    less_ = graph.placeholder(DType::float64, nodes_->epoch_sums.type().shape);
-    take_ = graph.assign_add(nodes_->epoch_sums, less_);
-    set_sums_ = graph.assign(nodes_->epoch_sums, less_);
+    epoch_sums_.emplace(graph, nodes_->epoch_sums);
     steps_fed_ = graph.placeholder(DType::int64, {});
     first_step_fed_ = graph.placeholder(DType::int64, {});
     begin_at_ = {graph.assign(nodes_->global_step, steps_fed_),
@@ -299,10 +288,8 @@ Feeds ClusterFit::feeds_of(std::vector<Tuple> parts, std::int64_t examples, floa
   Feeds feeds;
   micro_batches_ ? feed_parts(std::move(parts), share, feeds)
                  : feed_whole(std::move(parts), share, feeds);
-  std::vector<double> row(2);
-  row[row_of_epoch(epoch)] = 1;
   feeds.insert(feeds.end(), {{nodes_->replica.examples, Tensor::scalar(static_cast<double>(examples))},
-                             {nodes_->replica.row, Tensor::of<double>({2}, row)}});
+                             {nodes_->replica.row, row_of_epoch(epoch)}});
   if (own_data_) feeds.emplace_back(nodes_->replica.has_data, Tensor::scalar(examples > 0));
   return feeds;
 }
@@ -336,7 +323,7 @@ bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::spa
   engine_.progress.batches = place_ - (engine_.progress.epoch - 1) * steps_per_epoch_;
   if (is_sync() && !is_all_reduce(replica_options_.strategy) &&
       engine_.progress.batches == steps_per_epoch_ - 1)
-    forget_late_sums(engine_.progress.epoch);
+    epoch_sums_->forget_late(session, engine_.progress.epoch);
   if (callbacks_.look_at_batches()) tell_callbacks(own, values.back());
   // An epoch is whole, too, whose last batch has stopped training.
   for (bool goes_on = true; goes_on && is_over(engine_.progress.epoch, place_);
@@ -357,8 +344,7 @@ void ClusterFit::tell_callbacks(std::span<const Tensor> own, const Tensor& of_al
 }
 
 std::optional<double> ClusterFit::new_not_finite(const Tensor& own_loss, const Tensor& sums) {
-  const std::size_t row = row_of_epoch(engine_.progress.epoch);
-  const double loss = sums.values<double>()[row * static_cast<std::size_t>(sums.shape()[1]) + 1];
+  const double loss = loss_sum(sums, engine_.progress.epoch);
   const bool own_is_finite = std::isfinite(number(own_loss, 0));
   const bool was_finite = std::exchange(sum_is_finite_, std::isfinite(loss) && own_is_finite);
   if (std::isfinite(loss) || !was_finite || !own_is_finite) return std::nullopt;
@@ -390,16 +376,12 @@ void ClusterFit::end_part_of_epoch() {
   if (!line_ || engine_.progress.batches == 0 || last_values_.empty()) return;
   const int epoch = engine_.progress.epoch;
   Logs logs;
-  totals_of(take_row(read_sums(), epoch)).write_to(logs);
+  totals_of(epoch_sums_->take_now(in_session_->session(), epoch)).write_to(logs);
   tell_epoch(epoch, std::move(logs));
 }
 
 Totals ClusterFit::totals_of(const Tensor& sums) const {
-  Totals totals(engine_.compiled().metrics);
-  totals.add_sums(sums.values<double>(), last_values_);
-  // Replicas that hear late of a short epoch count for another: what the chief measured last is there.
-  if (sums.values<double>()[0] == 0 && !last_values_.empty()) totals.add(last_values_, 1);
-  return totals;
+  return actorflow::totals_of(engine_.compiled().metrics, sums, last_values_, last_values_);
 }
 
 void ClusterFit::tell_epoch(int epoch, Logs logs) {
@@ -409,58 +391,27 @@ void ClusterFit::tell_epoch(int epoch, Logs logs) {
   history_.logs.push_back(std::move(logs));
 }
 
-// The sums of an epoch, float64 [k], which then begin anew. Those of a step may come a little after it:
-// a synchronous epoch waits for all. An asynchronous one waits for any, unless the next one is over,
-// too: replicas that are ahead may have counted for other epochs alone. After the loss of a task there
-// may be more or fewer sums.
-Tensor ClusterFit::take_sums(int epoch) {
-  using namespace std::chrono_literals;
-  constexpr int tries = 100;
+// A synchronous epoch waits for the sums of all. An asynchronous one waits for any, unless the next one
+// is over, too: replicas that are ahead may have counted for other epochs alone.
+double ClusterFit::expected_examples(int epoch) const {
   const double any = is_over(epoch + 1, place_) ? 0 : 1;
   std::int64_t all = own_data_ ? own_data_->examples() : data_.training.examples_of_epoch();
   // Its first batches may have been trained before, by a program that has left a backup.
   const bool is_part = epoch == began_within_;
   if (is_part) all -= training_.first().batches * options_.batch_size;
-  const auto expected = is_sync() && !(is_part && own_data_) ? static_cast<double>(all) : any;
-  Tensor sums = read_sums();
-  for (int i = 0; i < tries && sum_of_examples(sums, epoch) < expected; ++i) {
-    server_.runtime()->sleep(10ms);
-    sums = read_sums();
-  }
-  if (const double got = sum_of_examples(sums, epoch); is_sync() && got < expected)
+  return is_sync() && !(is_part && own_data_) ? static_cast<double>(all) : any;
+}
+
+// After the loss of a task there may be more or fewer.
+Tensor ClusterFit::take_sums(int epoch) {
+  const double expected = expected_examples(epoch);
+  Tensor sums = epoch_sums_->take(in_session_->session(), *server_.runtime(), epoch, expected);
+  if (const double got = sums.values<double>()[0]; is_sync() && got < expected)
     spdlog::warn(
         "{}: epoch {} has {:.0f} examples, but those of its {} replicas that have said so within "
         "1 s have {:.0f}: its loss and metrics are of these; is a replica slow, or was one lost?",
         server_.name().to_string(), epoch, expected, task_.num_replicas(), got);
-  return take_row(sums, epoch);
-}
-
-Tensor ClusterFit::read_sums() { return in_session_->session().run(nodes_->epoch_sums); }
-
-// Takes the row of an epoch, float64 [k], out of the sums; more may have been added meanwhile.
-Tensor ClusterFit::take_row(const Tensor& sums, int epoch) {
-  const std::int64_t width = sums.shape()[1];
-  const std::size_t begin = row_of_epoch(epoch) * static_cast<std::size_t>(width);
-  const auto row = sums.values<double>().subspan(begin, static_cast<std::size_t>(width));
-  Tensor less = Tensor::zeros(DType::float64, sums.shape());
-  const auto begin_less = less.mutable_values<double>().begin() + static_cast<std::ptrdiff_t>(begin);
-  std::ranges::transform(row, begin_less, std::negate());
-  Output change = take_;
-  if (!std::ranges::all_of(row, [](double value) { return std::isfinite(value); })) {
-    less = sums.clone();  // from a NaN nothing can be taken
-    const auto of_epoch = less.mutable_values<double>().subspan(begin, static_cast<std::size_t>(width));
-    std::ranges::fill(of_epoch, 0);
-    change = set_sums_;
-  }
-  in_session_->session().run(std::vector<Output>{}, {{less_, less}}, {change});
-  return Tensor::of<double>({width}, {row.begin(), row.end()});
-}
-
-// What came too late for the epoch before must not count in the next one, whose row is the same. Called
-// before the last step of this epoch, without which nobody begins the next.
-void ClusterFit::forget_late_sums(int epoch) {
-  const Tensor sums = read_sums();
-  if (sum_of_examples(sums, epoch + 1) != 0) take_row(sums, epoch + 1);
+  return sums;
 }
 
 bool ClusterFit::before_last_save(Session& session) {
