@@ -68,6 +68,9 @@ class ClusterFit final : public ReplicaProgram {
  private:
   bool is_sync() const { return is_synchronous(replica_options_.strategy); }
   void initialise(Session& session);
+  ExtraState state_of_callbacks() const;
+  bool restore_callbacks();
+  void end_missed_epoch(bool restored);
   void use(Session& session);
   std::vector<Tuple> next_parts(int epoch, std::int64_t batch);
   float share_of(std::int64_t batch, std::int64_t own) const;
@@ -132,6 +135,8 @@ class ClusterFit final : public ReplicaProgram {
   FitContext training_;
   FitCallbacks callbacks_;
   bool callbacks_are_new_ = false;  // no epoch has begun since they were told that training begins
+  std::optional<ExtraState> restored_;  // of the checkpoint that the next session begins with
+  std::optional<int> told_;  // the last epoch of whose end callbacks have heard; none: not known
   std::optional<ProgressLine> line_;
   // The next step begins an epoch: before it callbacks hear so. Not earlier: a checkpoint of the end of
   // an epoch may not have what they change then, as they do so again when training goes on from it.
