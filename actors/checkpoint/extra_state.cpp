@@ -17,7 +17,8 @@ ExtraState read_extra_state(Storage& storage, const std::string& folder, const M
   reader.read_all();
   auto tensors = reader.take();
   ExtraState extra;
-  for (std::size_t i = 0; i < ranges.size(); ++i) extra[ranges[i].name.substr(1)] = std::move(tensors[i]);
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    extra[ranges[i].name.substr(1)] = std::move(tensors[i]);
   return extra;
 }
 

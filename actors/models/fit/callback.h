@@ -112,6 +112,9 @@ class Callback {
   // The logs are of the whole epoch and of all replicas; what a callback adds, later ones see, and the
   // history keeps.
   virtual void on_epoch_end(FitContext&, int /*epoch*/, Logs&) {}
+  // Also if training was stopped or interrupted, but not after an exception. A cluster's last checkpoint
+  // has the weights that are set here, but not one of an interrupted training, which may go on from it.
+  virtual void on_train_end(FitContext&) {}
   // When all callbacks have heard of a batch (if one of them looks at batches), of the end of an epoch,
   // or of the end of training: for what saves the model, whatever the order of the callbacks.
   virtual void save_training(FitContext&) {}
@@ -128,9 +131,6 @@ class Callback {
   // What to call the callback if it needs what it has seen before this epoch, else "". fit() warns where
   // training goes on from a checkpoint or backup that lacks its state, as an earlier one's may.
   virtual std::string_view misses_before(int /*epoch*/) const { return {}; }
-  // Also if training was stopped or interrupted, but not after an exception. A cluster's last checkpoint
-  // has the weights that are set here, but not one of an interrupted training, which may go on from it.
-  virtual void on_train_end(FitContext&) {}
 };
 
 using CallbackRef = std::shared_ptr<Callback>;
