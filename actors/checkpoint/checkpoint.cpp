@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "actors/checkpoint/extra_state.h"
 #include "actors/checkpoint/files/file_writer.h"
 #include "actors/checkpoint/files/reader.h"
 #include "actors/checkpoint/files/safetensors.h"
@@ -24,7 +25,8 @@ Error unusable(const std::string& what, const std::string& manifest_path) {
 
 std::vector<TensorRange> all_tensors(const Manifest& manifest) {
   std::vector<TensorRange> ranges;
-  for (const auto& [name, pieces] : pieces_by_name(manifest)) ranges.push_back({name});
+  for (const auto& [name, pieces] : pieces_by_name(manifest))
+    if (!is_extra(name)) ranges.push_back({name});
   return ranges;
 }
 

@@ -13,7 +13,7 @@
 // newer epoch has saved an earlier step: its chief was too late. Saving a step once more writes
 // step-<n>.again.<k>-of-<m>.safetensors, and the next time the first names again: the earlier files stay
 // whole until the new manifest stands. A tensor has the name of its variable, a slot the name
-// "<variable>/<optimizer>/<slot>".
+// "<variable>/<optimizer>/<slot>", what a program saves besides "@<name>".
 #pragma once
 
 #include <cstdint>
@@ -38,14 +38,18 @@ Manifest read_manifest(Storage& storage, const std::string& path);
 // The damage of a checkpoint, checked down to each bit of each file; empty if it is whole.
 std::vector<std::string> verify_checkpoint(Storage& storage, const std::string& manifest_path);
 
+// What a program saves beside its variables, such as the state of callbacks: tensors with names of their
+// own. Variables are restored without it, and from a checkpoint that has none or another one's.
+using ExtraState = std::map<std::string, Tensor>;
+
 struct Checkpoint {
   std::int64_t global_step = 0;
   std::map<std::string, Tensor> tensors;
   std::int64_t saved_at_s = 0;  // since 1970
 };
 
-// Loads a whole checkpoint into this process and joins sliced tensors. Throws data_loss, naming the file
-// and what to do, if a file does not match the manifest.
+// Loads a whole checkpoint into this process, without extra state, and joins sliced tensors. Throws
+// data_loss, naming the file and what to do, if a file does not match the manifest.
 Checkpoint load_checkpoint(Storage& storage, const std::string& manifest_path);
 // Loads the newest checkpoint in the folder, if there is one.
 std::optional<Checkpoint> load_latest_checkpoint(Storage& storage, const std::string& folder);

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "actors/checkpoint/extra_state.h"
 #include "actors/checkpoint/files/reader.h"
 #include "actors/checkpoint/folder.h"
 #include "actors/checkpoint/folder_epoch.h"
@@ -44,13 +45,18 @@ VariableInCheckpoint place_of(const Variable& variable, const SaverOptions& opti
   return place;
 }
 
-// Throws invalid_argument if two variables, or slices, would be one in the checkpoint, or a name that
-// was given is of no variable.
+// Throws invalid_argument if two variables, or slices, would be one in the checkpoint, one would be
+// taken for extra state, or a name that was given is of no variable.
 void expect_distinct(const std::vector<Variable>& variables, const SaverOptions& options) {
   std::map<std::pair<std::string, std::int64_t>, std::string> owners;
   std::set<std::string, std::less<>> own_names;
   for (const auto& variable : variables) {
     const auto place = place_of(variable, options);
+    if (is_extra(place.name))
+      throw invalid_argument(
+          fmt::format("a variable cannot be '{}' in a checkpoint, where '@' begins the "
+                      "names of what is no variable; give it another name",
+                      place.name));
     const auto [owner, fresh] = owners.try_emplace({place.name, place.first_row}, variable.name());
     if (!fresh)
       throw invalid_argument(
@@ -163,7 +169,7 @@ void Saver::add_release(Graph& graph) {
 }
 
 SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::string& folder,
-                            const KeepOptions& keep) const {
+                            const KeepOptions& keep, const ExtraState& extra) const {
   const auto names = storage.list(expect_path("Saver::save", folder));
   check_folder_epoch(storage, folder, session.fencing_epoch(), names);
   remove_leftovers(storage, folder, names, session.fencing_epoch());
@@ -174,11 +180,14 @@ SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::strin
                 fmt::format("the global step '{}' is {}; checkpoints have numbers from 0 on",
                             global_step_.name(), step));
   const std::string prefix = free_file_prefix(storage, folder, step, session.fencing_epoch());
-  const auto count = static_cast<int>(std::ranges::count_if(parts_, has_variables));
+  const auto count =
+      static_cast<int>(std::ranges::count_if(parts_, has_variables)) + (extra.empty() ? 0 : 1);
   std::vector<std::string> files;
   for (int i = 1; i <= count; ++i) files.push_back(data_file_name(prefix, i, count));
   try {
-    Manifest manifest = merge_manifests(write_parts(session, folder, files, step), step);
+    auto parts = write_parts(session, folder, files, step);
+    if (!extra.empty()) parts.push_back(write_extra_state(storage, folder, files.back(), step, extra));
+    Manifest manifest = merge_manifests(parts, step);
     for (const auto& file : manifest.files) expect_file(storage, folder, file);
     manifest.one_step = kept.differences.empty();
     manifest.saved_at_s = static_cast<std::int64_t>(storage.wall_time_s());
@@ -262,14 +271,14 @@ std::vector<Manifest> Saver::write_parts(Session& session, const std::string& fo
 }
 
 std::optional<std::int64_t> Saver::restore(Session& session, Storage& storage, const std::string& folder,
-                                           bool strict) const {
+                                           bool strict, ExtraState* extra) const {
   return restore_newest_whole(storage, folder, strict, [&](const std::string& manifest_path) {
-    return restore_from(session, storage, manifest_path);
+    return restore_from(session, storage, manifest_path, extra);
   });
 }
 
-std::int64_t Saver::restore_from(Session& session, Storage& storage,
-                                 const std::string& manifest_path) const {
+std::int64_t Saver::restore_from(Session& session, Storage& storage, const std::string& manifest_path,
+                                 ExtraState* extra) const {
   const Manifest manifest = read_manifest(storage, manifest_path);
   const std::string folder = folder_of(manifest_path);
   if (const auto found = differences(manifest); !found.empty())
@@ -284,6 +293,7 @@ std::int64_t Saver::restore_from(Session& session, Storage& storage,
       if (!storage.exists(folder + "/" + file.name))
         throw Error(Code::data_loss,
                     fmt::format("{}/{}: this file of the checkpoint is missing", folder, file.name));
+    if (extra) *extra = read_extra_state(storage, folder, manifest);
     run_restore(session, folder, manifest);
     if (!manifest.one_step) spdlog::info("the variables of {} may be of different steps", manifest_path);
   } catch (const Error& error) {
@@ -310,7 +320,7 @@ std::string Saver::differences(const Manifest& manifest) const {
                            saved.to_string(), type.to_string());
   }
   for (const auto& [name, entries] : pieces)
-    if (entries.front()->variable.empty() && !wanted_.contains(name))
+    if (entries.front()->variable.empty() && !is_extra(name) && !wanted_.contains(name))
       extra += fmt::format("\n  '{}' is in the checkpoint only", name);
   return lines.empty() ? lines : lines + extra;
 }

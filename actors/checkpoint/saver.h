@@ -46,8 +46,8 @@ class Saver {
  public:
   // Adds the nodes that save and restore to the graph, on the variables' tasks. `global_step` numbers
   // the checkpoints; it is saved if it is one of `variables`. Throws invalid_argument unless that is an
-  // int64 scalar, and for two variables of one name in the checkpoint. REQUIRES: training has been added
-  // to the graph.
+  // int64 scalar, for two variables of one name in the checkpoint, and for a name there that begins with
+  // '@', which is extra state. REQUIRES: training has been added to the graph.
   Saver(Graph& graph, const std::vector<Variable>& variables, const Variable& global_step,
         SaverOptions options = {});
 
@@ -59,19 +59,23 @@ class Saver {
   SavedCheckpoint save(Session& session, Storage& storage, const std::string& folder) const {
     return save(session, storage, folder, options_.keep);
   }
-  // The same, keeping others of the earlier checkpoints than SaverOptions says.
+  // The same, keeping others of the earlier checkpoints than SaverOptions says, with extra state, which
+  // this process writes into a file of the checkpoint.
   SavedCheckpoint save(Session& session, Storage& storage, const std::string& folder,
-                       const KeepOptions& keep) const;
+                       const KeepOptions& keep, const ExtraState& extra = {}) const;
+  const KeepOptions& keep() const { return options_.keep; }
 
   // Restores all variables from the newest whole checkpoint in the folder and returns its global step;
   // nothing if there is no checkpoint. Newer damaged ones are logged, or with `strict` thrown. Throws as
-  // restore_from(); skips a checkpoint that is removed meanwhile.
+  // restore_from(); skips a checkpoint that is removed meanwhile. `extra`, if given, is set to the extra
+  // state that was saved with it.
   std::optional<std::int64_t> restore(Session& session, Storage& storage, const std::string& folder,
-                                      bool strict = false) const;
+                                      bool strict = false, ExtraState* extra = nullptr) const;
   // Restores from this manifest. Slots that the checkpoint lacks start anew. Throws failed_precondition,
   // with all differences, if it does not have these variables with these types, and data_loss, with what
   // to do, for a missing or damaged file.
-  std::int64_t restore_from(Session& session, Storage& storage, const std::string& manifest_path) const;
+  std::int64_t restore_from(Session& session, Storage& storage, const std::string& manifest_path,
+                            ExtraState* extra = nullptr) const;
 
  private:
   // The variables of one task.

@@ -120,27 +120,10 @@ std::vector<std::string> Model::layer_names() const {
 }
 
 void Model::save(const std::string& folder, const KeepOptions& keep) {
-  expect_path("Model::save", folder);
-  engine_->expect_weights("save");
-  build();
-  engine_->session().save(folder, engine_->progress, keep);
+  engine_->save(expect_path("Model::save", folder), keep);
 }
 
-void Model::load(const std::string& folder) {
-  expect_path("Model::load", folder);
-  build();
-  ModelSession& model = engine_->session();
-  if (has_weights_alone(model, folder))
-    throw Error(
-        Code::failed_precondition,
-        fmt::format("{} has the weights of a model alone, from which training cannot go on as it "
-                    "was; load_weights() takes them",
-                    folder));
-  const auto progress = model.load(folder);
-  if (!progress) throw Error(Code::not_found, fmt::format("no trained model in {}", folder));
-  engine_->progress = *progress;
-  engine_->lacks_weights = false;
-}
+void Model::load(const std::string& folder) { engine_->load(expect_path("Model::load", folder)); }
 
 void Model::save_weights(const std::string& folder, const KeepOptions& keep) {
   expect_path("Model::save_weights", folder);

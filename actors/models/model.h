@@ -170,6 +170,7 @@ class Model {
   void set_learning_rate(double rate);
 
  private:
+  friend class FitContext;
   std::unique_ptr<ModelEngine> engine_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/layers/network_builder.h"
+#include "actors/models/saved_weights.h"
 #include "actors/runtime/runtime.h"
 #include "dataflow/values/error.h"
 
@@ -155,6 +156,26 @@ std::map<std::string, Tensor> ModelEngine::weights() {
 void ModelEngine::set_weights(const std::map<std::string, Tensor>& weights) {
   if (!of_cluster) build({});
   session().set_weights(weights);
+  lacks_weights = false;
+}
+
+void ModelEngine::save(const std::string& folder, const KeepOptions& keep, const ExtraState& extra) {
+  expect_weights("save");
+  if (!of_cluster) build({});
+  session().save(folder, progress, keep, extra);
+}
+
+void ModelEngine::load(const std::string& folder, ExtraState* extra) {
+  if (!of_cluster) build({});
+  if (has_weights_alone(session(), folder))
+    throw Error(
+        Code::failed_precondition,
+        fmt::format("{} has the weights of a model alone, from which training cannot go on as it "
+                    "was; load_weights() takes them",
+                    folder));
+  const auto loaded = session().load(folder, extra);
+  if (!loaded) throw Error(Code::not_found, fmt::format("no trained model in {}", folder));
+  progress = *loaded;
   lacks_weights = false;
 }
 

@@ -56,6 +56,10 @@ struct ModelEngine {
   std::map<std::string, Tensor> weights();
   void set_weights(const std::map<std::string, Tensor>& weights);
 
+  // Model::save() and Model::load(), with extra state.
+  void save(const std::string& folder, const KeepOptions& keep, const ExtraState& extra = {});
+  void load(const std::string& folder, ExtraState* extra = nullptr);
+
   // The session of the cluster that trains now, else that of this process. Throws failed_precondition if
   // the model was not built.
   ModelSession& session() const;

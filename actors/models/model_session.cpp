@@ -137,16 +137,16 @@ std::vector<Tensor> ModelSession::predict(Tuple inputs) {
   return run(predict_, nodes_.predictions, nodes_.inputs, std::move(inputs));
 }
 
-void ModelSession::save(const std::string& folder, const FitProgress& progress,
-                        const KeepOptions& keep) {
+void ModelSession::save(const std::string& folder, const FitProgress& progress, const KeepOptions& keep,
+                        const ExtraState& extra) {
   assign(progress_, Tensor::of<std::int64_t>({2}, {progress.epoch, progress.batches}));
-  saver_.save(*session_, storage(), folder, keep);
+  saver_.save(*session_, storage(), folder, keep, extra);
 }
 
-std::optional<FitProgress> ModelSession::load(const std::string& folder) {
+std::optional<FitProgress> ModelSession::load(const std::string& folder, ExtraState* extra) {
   changed_ = true;
   const auto step = restore_newest(runtime_, folder, [&](bool strict) {
-    return saver_.restore(*session_, storage(), folder, strict);
+    return saver_.restore(*session_, storage(), folder, strict, extra);
   });
   if (!step) return std::nullopt;
   const Tensor saved = session_->run(nodes_.progress);

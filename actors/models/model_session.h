@@ -47,9 +47,11 @@ class ModelSession {
   std::vector<Tensor> test(Tuple batch);
   // The outputs for a batch of inputs.
   std::vector<Tensor> predict(Tuple inputs);
-  // Saves with this progress; load() returns that of the newest whole checkpoint, none if there is none.
-  void save(const std::string& folder, const FitProgress& progress, const KeepOptions& keep);
-  std::optional<FitProgress> load(const std::string& folder);
+  // Saves with this progress; load() returns that of the newest whole checkpoint, none if there is none,
+  // and sets `extra`, if given, to the extra state in it.
+  void save(const std::string& folder, const FitProgress& progress, const KeepOptions& keep,
+            const ExtraState& extra);
+  std::optional<FitProgress> load(const std::string& folder, ExtraState* extra);
 
  private:
   struct Assignment {

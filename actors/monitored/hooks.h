@@ -40,10 +40,11 @@ class CheckpointListener {
 // CheckpointSaverHook: saves into `folder` at the first step, then as often as `every` says, and at the
 // end. Saver and storage must outlive the hook. An error of the storage is logged, training goes on with
 // the earlier checkpoints, and the save is tried again three times, after 1, 2 and 4 s, before its next
-// time. At the end saving is tried for `max_wait_secs`, and then the error is thrown.
+// time. At the end saving is tried for `max_wait_secs`, and then the error is thrown. `extra` gives what
+// is saved beside the variables.
 HookRef checkpoint_saver(const Saver& saver, Storage& storage, std::string folder, Every every,
                          std::vector<std::shared_ptr<CheckpointListener>> listeners = {},
-                         double max_wait_secs = 60);
+                         double max_wait_secs = 60, std::function<ExtraState()> extra = {});
 
 // StepCounterHook: reports the global steps per second of all replicas together; without `report` it
 // logs them.

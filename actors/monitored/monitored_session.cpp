@@ -125,7 +125,7 @@ MonitoredSession::Impl::Impl(std::optional<Server> own_server, Server* other_ser
   const Every& every = options.save_checkpoint;
   if (options.is_chief && !options.checkpoint_dir.empty() && (every.steps > 0 || every.seconds > 0)) {
     hooks.push_back(checkpoint_saver(*maker->saver(), maker->storage(), options.checkpoint_dir, every,
-                                     {}, options.max_wait_secs));
+                                     {}, options.max_wait_secs, options.save_extra));
     hooks.back()->begin(scaffold);
   }
 }

@@ -76,6 +76,10 @@ struct MonitoredOptions {
   // ready when every shared variable has a value.
   Output ready_op{};
   const Saver* saver = nullptr;  // none: one of the shared variables
+  // What the chief saves beside the variables: asked for at each save. `restore_extra` is called with it
+  // when a checkpoint has been restored, before the hooks' after_create_session().
+  std::function<ExtraState()> save_extra{};
+  std::function<void(ExtraState)> restore_extra{};
   int max_to_keep = 5;           // checkpoints, of the session's own saver
   // SaverOptions::longest_hold_ms of that saver: longer than a step of the slowest replica.
   std::int64_t longest_hold_ms = 10'000;

@@ -199,9 +199,13 @@ void SessionMaker::close_epoch(Session& session) {
 
 std::optional<std::int64_t> SessionMaker::restore(Session& session) {
   const std::string& folder = options_.checkpoint_dir;
-  return restore_newest(*server_.runtime(), folder, [&](bool strict) {
-    return saver_->restore(session, storage_, folder, strict || options_.strict_restore);
+  ExtraState extra;
+  const auto step = restore_newest(*server_.runtime(), folder, [&](bool strict) {
+    return saver_->restore(session, storage_, folder, strict || options_.strict_restore,
+                           options_.restore_extra ? &extra : nullptr);
   });
+  if (step && options_.restore_extra) options_.restore_extra(std::move(extra));
+  return step;
 }
 
 void SessionMaker::give_values(Session& session, const std::vector<std::string>& missing) {

@@ -41,6 +41,7 @@ class Replica {
   ReplicaSettings settings() const;
   ReplicaEnd run_session();
   void blame_settings(const Error& error);
+  bool ends_job(Code code) const;
   void end_job_of_others(const Status& why);
   void greet_chief(MonitoredSession& session);
   void train(MonitoredSession& session);
@@ -210,10 +211,12 @@ ReplicaEnd Replica::run() {
   try {
     return run_session();
   } catch (const Error& error) {
+    check_not_replaced(server_);
     blame_settings(error);
     end_job_of_others(error.status());
     throw;
   } catch (const std::exception& error) {
+    check_not_replaced(server_);
     end_job_of_others(failure_of(error));
     throw;
   }
@@ -227,12 +230,16 @@ void Replica::blame_settings(const Error& error) {
   throw_if_failed(server_);  // who was refused has told it before it left
 }
 
-// They would wait for a worker without which no step ends. An elastic job goes on without it, and what
-// is not finite ends any job.
+// Whether the failure of a worker does: the others would wait for one without which no step ends. An
+// elastic job goes on without it, but what is not finite would be so again.
+bool Replica::ends_job(Code code) const {
+  if (code == Code::not_finite) return is_synchronous(options_.strategy);
+  return !elastic_ && is_lockstep() && !may_come_back(code);
+}
+
+// REQUIRES: no other process has taken this task's place: the job is that one's.
 void Replica::end_job_of_others(const Status& why) {
-  if (task_.is_chief() || elastic_ || !is_lockstep() || may_come_back(why.code)) return;
-  if (why.code == Code::not_finite || !server_.failure().ok()) return;
-  tell_failure(server_, why);
+  if (!task_.is_chief() && server_.failure().ok() && ends_job(why.code)) tell_failure(server_, why);
 }
 
 ReplicaEnd Replica::run_session() {
@@ -399,11 +406,6 @@ void end_job(Server& server, const Status& why, const ReplicaOptions& options, b
     server.fail_cluster({why.code, "the chief failed: " + why.message});
 }
 
-// A worker that is lost may come back, and the others wait for it. What is not finite would be so again.
-void end_job_as_worker(Server& server, const Status& why, const ReplicaOptions& options) {
-  if (why.code == Code::not_finite && is_synchronous(options.strategy)) tell_failure(server, why);
-}
-
 }  // namespace
 
 TaskConfig replica_config(const Server& server, const ReplicaOptions& options) {
@@ -425,7 +427,6 @@ ReplicaEnd run_replica(Server& server, ReplicaProgram& program, const ReplicaOpt
     // What was cancelled then does not matter: the task has kept the state of before.
     const bool world_is_over = elastic && !interrupted && elastic->link().is_over() && is_loss(why.code);
     if (is_chief && !world_is_over) end_job(server, why, options, interrupted && !elastic);
-    if (!is_chief && !world_is_over) end_job_as_worker(server, why, options);
     server.stop("the replica has failed");
     if (world_is_over) return ReplicaEnd::world_over;
     if (!told_to_leave) throw;

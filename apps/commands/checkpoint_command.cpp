@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/checkpoint/checkpoint.h"
+#include "actors/checkpoint/extra_state.h"
 #include "apps/cli/checks.h"
 #include "apps/cli/program.h"
 #include "apps/commands/commands.h"
@@ -66,7 +67,7 @@ int list(const std::string& folder) {
       const Manifest manifest = read_manifest(posix_storage(), path);
       std::set<std::string> variables;
       for (const auto& entry : manifest.tensors)
-        if (entry.variable.empty()) variables.insert(entry.name);
+        if (entry.variable.empty() && !is_extra(entry.name)) variables.insert(entry.name);
       std::uint64_t bytes = 0;
       for (const auto& file : manifest.files) bytes += file.size_bytes;
       fmt::print(row, manifest.global_step, time_text(manifest.saved_at_s), variables.size(),

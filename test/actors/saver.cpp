@@ -239,6 +239,41 @@ BOOST_AUTO_TEST_CASE(each_task_writes_its_own_file_with_its_slots) {
     BOOST_TEST(saved.tensors.contains(name), name);
 }
 
+// As callbacks of a program have it, in a file of the same checkpoint.
+BOOST_AUTO_TEST_CASE(extra_state_comes_back_with_the_variables_that_it_was_saved_with) {
+  MemoryStorage storage;
+  SavedCounter c(storage);
+  c.session.initialize_variables();
+  const ExtraState extra{{"best", Tensor::scalar(0.5)}, {"names", Tensor::of<std::string>({1}, {"w"})}};
+  const std::string with = c.saver.save(c.session, storage, run_folder, {}, extra).path;
+  BOOST_TEST(verify_checkpoint(storage, with).empty());
+  BOOST_TEST(storage.exists(run_folder + "/step-0.2-of-2.safetensors"));
+  BOOST_TEST(!load_checkpoint(storage, with).tensors.contains("@best"));
+  c.session.run(c.next);
+  const std::string without = c.saver.save(c.session, storage, run_folder).path;
+
+  ExtraState restored;
+  BOOST_TEST(c.saver.restore_from(c.session, storage, with, &restored) == 0);
+  BOOST_TEST_REQUIRE(restored.size() == 2U);
+  for (const auto& [name, tensor] : extra) BOOST_TEST(identical(restored.at(name), tensor), name);
+  BOOST_TEST(c.saver.restore_from(c.session, storage, with) == 0);
+  BOOST_TEST(c.saver.restore_from(c.session, storage, without, &restored) == 1);
+  BOOST_TEST(restored.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_checkpoint_whose_extra_state_is_damaged_is_passed_over) {
+  MemoryStorage storage;
+  SavedCounter c(storage);
+  c.session.initialize_variables();
+  c.saver.save(c.session, storage, run_folder, {}, {{"best", Tensor::scalar(0.5)}});
+  c.session.run(c.next);
+  c.saver.save(c.session, storage, run_folder, {}, {{"best", Tensor::scalar(0.25)}});
+  storage.files.at(run_folder + "/step-1.2-of-2.safetensors").back() ^= std::byte{1};
+  ExtraState restored;
+  BOOST_TEST(c.saver.restore(c.session, storage, run_folder, false, &restored).value() == 0);
+  BOOST_TEST(restored.at("best").scalar<double>() == 0.5);
+}
+
 BOOST_AUTO_TEST_CASE(a_table_restores_into_any_number_of_slices) {
   const std::vector<std::vector<std::int64_t>> layouts{{10}, {4, 6}, {3, 3, 4}, {1, 8, 1}};
   std::vector<std::int32_t> expected(30);

@@ -71,6 +71,19 @@ BOOST_AUTO_TEST_CASE(the_command_shows_the_tensors_of_a_checkpoint) {
   BOOST_TEST(checkpoint_command({"show", folder.path(), "--step", "6"}).status == 1);
 }
 
+// As that of callbacks.
+BOOST_AUTO_TEST_CASE(the_command_shows_extra_state_which_is_no_variable) {
+  const Folder folder;
+  save_checkpoint(posix_storage(), folder.path(),
+                  {5, {{"w", Tensor::scalar(1.0F)}, {"@callbacks/mine/best", Tensor::scalar(0.5)}}});
+  const Outcome list = checkpoint_command({"list", folder.path()}),
+                show = checkpoint_command({"show", folder.path()});
+  BOOST_TEST(list.status == 0);
+  BOOST_TEST(has(list.output, " 5  - +1 +1 +[0-9.]+ KiB +step-5.manifest"), list.output);
+  BOOST_TEST(show.status == 0);
+  BOOST_TEST(has(show.output, "@callbacks/mine/best +float64 +\\[\\] "), show.output);
+}
+
 BOOST_AUTO_TEST_CASE(the_command_finds_a_flipped_bit) {
   const Folder folder;
   for (const int step : {5, 12}) save_step(folder, step);

@@ -1,6 +1,6 @@
-// Weights of classes and frozen layers in clusters of processes: tasks that are killed, a disk and
-// allocations that fail, and tasks whose settings contradict each other. Each task is a fit_trainer
-// (weighted/).
+// Weights of classes, frozen layers and callbacks in clusters of processes: tasks that are killed, a
+// disk and allocations that fail, and tasks whose settings contradict each other. Each task is a
+// fit_trainer (weighted/).
 #include <fmt/format.h>
 
 #include <boost/test/unit_test.hpp>
@@ -59,9 +59,9 @@ std::string undisturbed(const Jobs& jobs, const Flags& flags) {
 }
 
 // Kills a task in the middle, which comes back.
-std::string with_loss_of(const std::string& job, int task, const Jobs& jobs) {
+std::string with_loss_of(const std::string& job, int task, const Jobs& jobs, const Flags& flags = both) {
   const Folder folder;
-  WeightedCluster cluster(jobs, trainer(joined(both, {"--checkpoint_dir", folder.path()})));
+  WeightedCluster cluster(jobs, trainer(joined(flags, {"--checkpoint_dir", folder.path()})));
   cluster.start_all();
   cluster.expect_print("epoch 10/");
   cluster.replace(job, task);
@@ -109,6 +109,12 @@ BOOST_AUTO_TEST_CASE(a_task_that_is_killed_and_comes_back_changes_nothing) {
 BOOST_AUTO_TEST_CASE(a_rank_that_is_killed_and_comes_back_changes_nothing) {
   const std::string expected = undisturbed(ranks, both);
   for (const int rank : {0, 2}) BOOST_TEST(with_loss_of("worker", rank, ranks) == expected, rank);
+}
+
+BOOST_AUTO_TEST_CASE(a_chief_that_is_killed_and_comes_back_knows_what_callbacks_have_seen) {
+  const Flags averaged{"--average"};
+  BOOST_TEST(with_loss_of("chief", 0, with_ps, averaged) == undisturbed(with_ps, averaged));
+  BOOST_TEST(with_loss_of("worker", 0, ranks, averaged) == undisturbed(ranks, averaged));
 }
 
 // It fails each save for a while, within which a task is lost; weights alone are saved, too.

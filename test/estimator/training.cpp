@@ -228,6 +228,24 @@ BOOST_AUTO_TEST_CASE(an_interruption_saves_after_the_running_step) {
   BOOST_TEST(trained_hash(line) == trained_hash(at_once));
 }
 
+// Also where the last step was saved before.
+BOOST_AUTO_TEST_CASE(the_last_checkpoint_has_the_weights_that_callbacks_set_at_the_end) {
+  const auto to_zero = callback({.on_train_end = [](FitContext& training) {
+    auto weights = training.model().weights();
+    for (auto& [name, value] : weights) value = Tensor::zeros(value.dtype(), value.shape());
+    training.model().set_weights(weights);
+  }});
+  for (const std::int64_t save_steps : {4, 100}) {
+    const Folder folder;
+    const auto line = line_of({.model_dir = folder.path(), .save_checkpoints_steps = save_steps});
+    line.train(points_of_a_line(), {.steps = 4, .callbacks = {to_zero}});
+    BOOST_TEST(line.latest_step().value() == 4);
+    BOOST_TEST(line.variables().at("linear_model/bias").values<float>()[0] == 0.F);
+    line.train(points_of_a_line(), {.steps = 4});
+    BOOST_TEST(line.variables().at("linear_model/bias").values<float>()[0] != 0.F);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_callback_that_fails_ends_training_with_its_error) {
   const Folder folder;
   const auto line = line_of({.model_dir = folder.path()});

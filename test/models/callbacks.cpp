@@ -1,7 +1,6 @@
 // Callbacks of fit().
 #include "actors/models/fit/callbacks.h"
 
-#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <limits>
 #include <map>
@@ -14,7 +13,6 @@
 #include "test/models/support/step_counter.h"
 #include "test/models/support/toy_data.h"
 #include "test/support/folder.h"
-#include "test/support/log_lines.h"
 #include "test/support/says.h"
 
 BOOST_AUTO_TEST_SUITE(callbacks)
@@ -178,28 +176,6 @@ BOOST_AUTO_TEST_CASE(averaged_weights_are_those_of_whole_epochs) {
   Model model = step_counter();
   model.fit(examples(2), with({averaged_weights(), stop}, 4));
   BOOST_TEST(weight_of(model) == -3.F);
-}
-
-BOOST_AUTO_TEST_CASE(averaged_weights_warn_of_epochs_before_a_backup) {
-  MemoryStorage disk;
-  std::atomic<bool> interrupted = false;
-  const auto interrupt =
-      callback({.on_batch_end = [&](FitContext& training, std::int64_t batch, const Logs&) {
-        if (training.model().progress().epoch == 3 && batch == 1) interrupted = true;
-      }});
-  const auto fit = [&](Model& model, Callbacks callbacks) {
-    FitOptions options = with(std::move(callbacks), 4);
-    options.interrupted = &interrupted;
-    model.fit(examples(2), options);
-  };
-  Model first = step_counter(disk), second = step_counter(disk);
-  fit(first, {averaged_weights(), backup_and_restore("backup"), interrupt});
-  BOOST_TEST(weight_of(first) == -5.F);
-  interrupted = false;
-  LogLines log;
-  fit(second, {averaged_weights(), backup_and_restore("backup")});
-  BOOST_TEST(log.come_to_say("in epoch 3, but averaged_weights begins anew"));
-  BOOST_TEST(weight_of(second) == -7.F);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -15,7 +15,6 @@
 #include "test/models/support/step_counter.h"
 #include "test/models/support/toy_data.h"
 #include "test/support/folder.h"
-#include "test/support/log_lines.h"
 #include "test/support/says.h"
 
 BOOST_AUTO_TEST_SUITE(saving_callbacks)
@@ -88,41 +87,6 @@ BOOST_AUTO_TEST_CASE(a_damaged_backup_is_passed_over) {
   again.fit(examples(), with({backup_and_restore(folder.path()), note}, 5));
   BOOST_TEST(epochs == (std::vector<int>{4, 5}), boost::test_tools::per_element());
   BOOST_TEST(weight_of(again) == -5.F);
-}
-
-BOOST_AUTO_TEST_CASE(callbacks_that_a_backup_cannot_tell_of_earlier_epochs_are_named) {
-  const Folder folder;
-  const auto log_of = [&](int epochs, int average_from) {
-    LogLines log;
-    Model model = step_counter();
-    model.fit(examples(),
-              with({backup_and_restore(folder.path(), {.keep = true}), made_up({4, 3, 2, 1, 0}),
-                    early_stopping({.patience = 9}), averaged_weights(average_from)},
-                   epochs));
-    return log.all();
-  };
-  const std::string first = log_of(2, 1), second = log_of(3, 3), third = log_of(5, 1);
-  BOOST_TEST(first.find("anew") == first.npos, first);
-  BOOST_TEST(second.find("in epoch 3, but early_stopping begins anew") != second.npos, second);
-  BOOST_TEST(third.find("in epoch 4, but early_stopping, averaged_weights begin anew") != third.npos,
-             third);
-}
-
-BOOST_AUTO_TEST_CASE(callbacks_that_a_clusters_checkpoint_cannot_tell_of_earlier_epochs_are_named) {
-  const Folder folder;
-  const auto log_of = [&](int epochs) {
-    LogLines log;
-    LocalCluster cluster({{"worker", 1}});
-    Model model = step_counter();
-    FitOptions options = with({averaged_weights()}, epochs);
-    options.strategy =
-        MultiWorkerMirrored{cluster.server("worker", 0), {.checkpoint_folder = folder.path()}};
-    model.fit(examples(), options);
-    return log.all();
-  };
-  const std::string first = log_of(2), second = log_of(3);
-  BOOST_TEST(first.find("anew") == first.npos, first);
-  BOOST_TEST(second.find("in epoch 3, but averaged_weights begins anew") != second.npos, second);
 }
 
 BOOST_AUTO_TEST_CASE(the_best_model_is_saved_with_its_step) {

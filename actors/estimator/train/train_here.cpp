@@ -3,6 +3,9 @@
 #include <spdlog/spdlog.h>
 
 #include <limits>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/estimator/model_dir.h"
@@ -56,14 +59,28 @@ class LocalRun final : public Callback {
     end_if_done(context);
   }
 
+  // Interrupted training may go on, from what it has now, not from what other callbacks make of it.
   void on_train_end(FitContext& context) override {
+    if (context.interrupted()) return save_last(context);
+    ended_ = true;
+    if (saved_step_ == step_ && !training_.options.callbacks.empty())
+      saved_weights_ = context.model().weights();
+  }
+  void save_training(FitContext& context) override {
+    if (!std::exchange(ended_, false)) return;
+    if (!saved_weights_.empty() && hash_of(saved_weights_) != hash_of(context.model().weights()))
+      saved_step_ = -1;
+    save_last(context);
+  }
+
+ private:
+  void save_last(FitContext& context) {
     if (saved_step_ == step_) return;
     write_at_last(context.runtime(), fmt::format("the last checkpoint, of step {},", step_),
                   patience_secs, [&] { save(context); });
     evaluate();
   }
 
- private:
   void end_if_done(FitContext& context) const {
     if (step_ >= last_) context.stop();
   }
@@ -94,6 +111,8 @@ class LocalRun final : public Callback {
   std::int64_t first_ = 0, last_ = 0, step_ = 0;
   std::int64_t before_first_batch_ = 0;
   std::int64_t saved_step_ = -1;
+  bool ended_ = false;                           // training, and other callbacks hear of it now
+  std::map<std::string, Tensor> saved_weights_;  // at the end, if the last step was saved before
 };
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,10 +13,15 @@
 
 #include "actors/models/logs/logs.h"
 #include "actors/runtime/runtime.h"
+#include "dataflow/values/tensor.h"
 
 namespace actorflow {
 
+class FitCallbacks;
 class Model;
+
+// What a callback needs to go on from a checkpoint or backup: tensors by name.
+using CallbackState = std::map<std::string, Tensor>;
 
 // How far training is.
 struct FitProgress {
@@ -57,6 +64,14 @@ class FitContext {
   }
   // Whether a callback has let training begin where an earlier one was interrupted.
   bool resumed() const { return resumed_; }
+  // Saves the model as Model::save() does, with the state of all callbacks: in save_training(), when
+  // each of them has heard of the last step. resume() is for on_train_begin(): loads the model, and
+  // training begins where it was; callbacks are given their state when all know that it begins.
+  void save(const std::string& folder);
+  void resume(const std::string& folder);
+  // For fit(): whose callbacks these are, and what resume() has found of their state.
+  void set_callbacks(const FitCallbacks& callbacks) { callbacks_ = &callbacks; }
+  std::optional<CallbackState> take_resumed_state() { return std::exchange(resumed_state_, {}); }
   // Ends training after the present step, or, in on_train_begin() and on_epoch_begin(), before the next
   // one. Several replicas make their first step in any case.
   void stop() { stopped_ = true; }
@@ -71,6 +86,8 @@ class FitContext {
   FitProgress first_;
   int last_epoch_;
   std::vector<std::string> measured_;
+  const FitCallbacks* callbacks_ = nullptr;
+  std::optional<CallbackState> resumed_state_;
   bool logs_by_step_ = false;
   bool resumed_ = false;
   bool stopped_ = false;
@@ -95,12 +112,25 @@ class Callback {
   // The logs are of the whole epoch and of all replicas; what a callback adds, later ones see, and the
   // history keeps.
   virtual void on_epoch_end(FitContext&, int /*epoch*/, Logs&) {}
-  // The callback's name if it needs what it has seen before this epoch, else "". A checkpoint or backup
-  // does not have that: fit() warns where training goes on from one.
-  virtual std::string_view misses_before(int /*epoch*/) const { return {}; }
   // Also if training was stopped or interrupted, but not after an exception. A cluster's last checkpoint
   // has the weights that are set here, but not one of an interrupted training, which may go on from it.
   virtual void on_train_end(FitContext&) {}
+  // When all callbacks have heard of a batch (if one of them looks at batches), of the end of an epoch,
+  // or of the end of training: for what saves the model, whatever the order of the callbacks.
+  virtual void save_training(FitContext&) {}
+
+  // What it has to know to go on from a checkpoint of a cluster or from a backup, in which that is saved
+  // beside the model; empty: nothing. Asked between steps, for each checkpoint. restore() gives it back,
+  // after on_train_begin() of all callbacks, and again whenever a cluster goes back to a checkpoint, or
+  // to its beginning, after the loss of a task.
+  virtual CallbackState state() const { return {}; }
+  virtual void restore(const CallbackState&) {}
+  // Says which callback of a fit() this is, for its state in checkpoints. Several of one name are told
+  // apart by their order.
+  virtual std::string name() const { return "callback"; }
+  // What to call the callback if it needs what it has seen before this epoch, else "". fit() warns where
+  // training goes on from a checkpoint or backup that lacks its state, as an earlier one's may.
+  virtual std::string_view misses_before(int /*epoch*/) const { return {}; }
 };
 
 using CallbackRef = std::shared_ptr<Callback>;

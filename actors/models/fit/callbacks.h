@@ -6,8 +6,9 @@
 // at once.
 //
 // What callbacks have seen in earlier epochs (the best value and weights, epochs without an improvement,
-// the sums of averaged weights) is in no checkpoint or backup. Where training goes on from one, or an
-// elastic job gets another first task, they begin anew, and fit() warns with their names.
+// the sums of averaged weights) is in checkpoints of clusters and in backups, and training goes on with
+// it. Where one lacks it, as that of a fit() with other callbacks, or where an elastic job gets another
+// first task, they begin anew, and fit() warns with their names.
 #pragma once
 
 #include <cstdint>
@@ -101,7 +102,6 @@ CallbackRef terminate_on_nan();
 // Gives the model the mean of its weights after each epoch from `from_epoch` on, when training ends
 // (Izmailov et al. 2018, Averaging Weights Leads to Wider Optima and Better Generalization). An epoch
 // that was stopped before its end does not count, and training that was interrupted keeps its weights.
-// When it goes on from a backup or checkpoint, the mean lacks the epochs before, which is warned of.
 CallbackRef averaged_weights(int from_epoch = 1);
 
 // A callback of functions; empty ones are not called.
@@ -111,7 +111,12 @@ struct CallbackFunctions {
   std::function<void(FitContext&, std::int64_t batch, const Logs&)> on_batch_end{};
   std::function<void(FitContext&, int epoch, Logs&)> on_epoch_end{};
   std::function<void(FitContext&)> on_train_end{};
+  // Callback::name(), state() and restore().
+  std::string name = "callback";
+  std::function<CallbackState()> state{};
+  std::function<void(const CallbackState&)> restore{};
 };
+// Throws invalid_argument for `state` without `restore`, and the other way round.
 CallbackRef callback(CallbackFunctions functions);
 
 }  // namespace actorflow

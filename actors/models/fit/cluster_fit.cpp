@@ -3,9 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -16,11 +13,9 @@
 #include "actors/input/rows.h"
 #include "actors/layers/checks.h"
 #include "actors/models/data/class_weight.h"
-#include "actors/models/fit/fit_loop.h"
 #include "actors/models/fit/fit_settings.h"
 #include "actors/models/fit/pipeline_plan.h"
 #include "actors/runtime/runtime.h"
-#include "actors/strategies/meeting.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 
@@ -67,13 +62,6 @@ std::optional<SizesOfReplicas> sizes_of_own_data(Server& server, const TaskConfi
                           options.epochs);
   if (is_all_reduce(replica.strategy)) announce_shared_data(server);
   return std::nullopt;
-}
-
-// The row of epoch_sums for an epoch.
-std::size_t row_of_epoch(int epoch) { return epoch % 2 == 0 ? 0 : 1; }
-
-double sum_of_examples(const Tensor& sums, int epoch) {
-  return sums.values<double>()[row_of_epoch(epoch) * static_cast<std::size_t>(sums.shape()[1])];
 }
 
 // Functions of layers and losses are called by one thread at a time.
@@ -132,9 +120,7 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
   for (const Variable& variable : nodes_->variables.all()) variable_names_.push_back(variable.name());
   if (task_.is_chief()) {
     in_session_.emplace(*nodes_, *server_.runtime());
-    less_ = graph.placeholder(DType::float64, nodes_->epoch_sums.type().shape);
-    take_ = graph.assign_add(nodes_->epoch_sums, less_);
-    set_sums_ = graph.assign(nodes_->epoch_sums, less_);
+    epoch_sums_.emplace(graph, nodes_->epoch_sums);
     steps_fed_ = graph.placeholder(DType::int64, {});
     first_step_fed_ = graph.placeholder(DType::int64, {});
     begin_at_ = {graph.assign(nodes_->global_step, steps_fed_),
@@ -165,7 +151,10 @@ ReplicaSettings ClusterFit::settings() const {
 }
 
 void ClusterFit::prepare(MonitoredOptions& options) {
-  if (task_.is_chief()) options.init_fn = [this](Session& session) { initialise(session); };
+  if (!task_.is_chief()) return;
+  options.init_fn = [this](Session& session) { initialise(session); };
+  options.save_extra = [this] { return state_of_callbacks(); };
+  options.restore_extra = [this](ExtraState saved) { restored_ = std::move(saved); };
 }
 
 // Where there is no checkpoint: the model goes on as it is, with the batches of the first epoch.
@@ -185,6 +174,10 @@ void ClusterFit::initialise(Session& session) {
                {first_step_fed_, Tensor::scalar(model_steps_ - place)}},
               begin_at_);
   in_session_->take_changed();
+  if (line_ && !training_.stopped()) callbacks_.begin_anew();
+  restored_.reset();
+  sums_.reset();
+  told_ = first.epoch - 1;
   initialised_ = true;
   began_within_ = first.batches > 0 ? first.epoch : 0;
 }
@@ -201,60 +194,6 @@ void ClusterFit::hand_out_changes(std::int64_t place) {
 void ClusterFit::use(Session& session) {
   in_session_->use(session, false);
   engine_.of_cluster = &*in_session_;
-}
-
-bool ClusterFit::is_over(int epoch, std::int64_t place) const {
-  return epoch <= options_.epochs && place >= epoch * steps_per_epoch_;
-}
-
-void ClusterFit::begin(Session& session, std::int64_t global_step) {
-  place_ = global_step - first_step_.value();
-  next_place_ = is_sync() ? place_ : place_ + task_.replica;
-  next_batch_ = -1;
-  if (!task_.is_chief()) return;
-  use(session);
-  FitProgress& progress = engine_.progress;
-  // A task was lost while an epoch ended, and nothing of the model was lost with it.
-  if (line_ && place_ == progress.epoch * steps_per_epoch_ && !training_.stopped()) end_epoch();
-  const int epoch = epoch_of(place_);
-  if (std::exchange(callbacks_are_new_, false) &&
-      (training_.resumed() || epoch > training_.first().epoch))
-    callbacks_.warn_of_missing(epoch);
-  while (!history_.epochs.empty() && history_.epochs.back() >= epoch) {
-    history_.epochs.pop_back();
-    history_.logs.pop_back();
-  }
-  if (line_ && !epoch_begins_ && progress.epoch == epoch && place_ == (epoch - 1) * steps_per_epoch_)
-    begin_epoch_again();
-  epoch_begins_ = epoch_begins_ || !line_ || progress.epoch != epoch;
-  // Of a new training asynchronous replicas may have made steps by now: its epoch begins all the same.
-  const bool is_new = std::exchange(initialised_, false) && epoch == training_.first().epoch;
-  progress = {.epoch = epoch, .batches = is_new ? training_.first().batches : place_ % steps_per_epoch_};
-  hand_out_changes(place_);
-}
-
-void ClusterFit::begin_epoch() {
-  const int epoch = engine_.progress.epoch;
-  sum_is_finite_ = true;
-  if (epoch <= options_.epochs) {
-    rate_before_epoch_ = own_rate();
-    line_.emplace(server_.runtime()->clock(), options_.verbosity == Verbosity::silent, epoch,
-                  options_.epochs, steps_per_epoch_);
-    callbacks_.on_epoch_begin(epoch);
-  }
-  epoch_begins_ = false;
-}
-
-// After a loss before its first step. The checkpoint that was restored, if any, lacks what callbacks had
-// changed; without one it is undone, so that they find the same either way.
-void ClusterFit::begin_epoch_again() {
-  epoch_begins_ = true;
-  if (rate_before_epoch_) in_session_->set_learning_rate(*rate_before_epoch_);
-}
-
-std::optional<double> ClusterFit::own_rate() {
-  if (engine_.compiled().learning_rate || !nodes_->has_one_rate()) return std::nullopt;
-  return in_session_->session().run(nodes_->learning_rate.value()).scalar<double>();
 }
 
 bool ClusterFit::before_step(Session& session) {
@@ -299,10 +238,8 @@ Feeds ClusterFit::feeds_of(std::vector<Tuple> parts, std::int64_t examples, floa
   Feeds feeds;
   micro_batches_ ? feed_parts(std::move(parts), share, feeds)
                  : feed_whole(std::move(parts), share, feeds);
-  std::vector<double> row(2);
-  row[row_of_epoch(epoch)] = 1;
   feeds.insert(feeds.end(), {{nodes_->replica.examples, Tensor::scalar(static_cast<double>(examples))},
-                             {nodes_->replica.row, Tensor::of<double>({2}, row)}});
+                             {nodes_->replica.row, row_of_epoch(epoch)}});
   if (own_data_) feeds.emplace_back(nodes_->replica.has_data, Tensor::scalar(examples > 0));
   return feeds;
 }
@@ -336,7 +273,7 @@ bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::spa
   engine_.progress.batches = place_ - (engine_.progress.epoch - 1) * steps_per_epoch_;
   if (is_sync() && !is_all_reduce(replica_options_.strategy) &&
       engine_.progress.batches == steps_per_epoch_ - 1)
-    forget_late_sums(engine_.progress.epoch);
+    epoch_sums_->forget_late(session, engine_.progress.epoch);
   if (callbacks_.look_at_batches()) tell_callbacks(own, values.back());
   // An epoch is whole, too, whose last batch has stopped training.
   for (bool goes_on = true; goes_on && is_over(engine_.progress.epoch, place_);
@@ -344,123 +281,6 @@ bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::spa
     end_epoch();
   hand_out_changes(place_);
   return !training_.stopped();
-}
-
-// `of_all`: what all replicas have measured in this step or, where steps do not add that up, so far in
-// the epoch; then a loss of another replica that is not finite takes the place of the chief's, once.
-void ClusterFit::tell_callbacks(std::span<const Tensor> own, const Tensor& of_all) {
-  if (nodes_->reduced_row())
-    return callbacks_.on_batch_end(engine_.progress.batches, own, of_all.values<double>());
-  std::vector<Tensor> values(own.begin(), own.end());
-  if (const auto loss = new_not_finite(own[0], of_all)) values[0] = Tensor::scalar(*loss);
-  callbacks_.on_batch_end(engine_.progress.batches, values);
-}
-
-std::optional<double> ClusterFit::new_not_finite(const Tensor& own_loss, const Tensor& sums) {
-  const std::size_t row = row_of_epoch(engine_.progress.epoch);
-  const double loss = sums.values<double>()[row * static_cast<std::size_t>(sums.shape()[1]) + 1];
-  const bool own_is_finite = std::isfinite(number(own_loss, 0));
-  const bool was_finite = std::exchange(sum_is_finite_, std::isfinite(loss) && own_is_finite);
-  if (std::isfinite(loss) || !was_finite || !own_is_finite) return std::nullopt;
-  return loss;
-}
-
-// The end of the last epoch may have been interrupted, too.
-void ClusterFit::on_last_step(Session& session) {
-  if (!task_.is_chief() || !line_ || last_values_.empty() || training_.stopped()) return;
-  use(session);
-  if (engine_.progress.epoch == options_.epochs && engine_.progress.batches == steps_per_epoch_)
-    end_epoch();
-}
-
-void ClusterFit::end_epoch() {
-  if (epoch_begins_) begin_epoch();  // other replicas have made all of it
-  const int epoch = engine_.progress.epoch;
-  if (!sums_) sums_ = take_sums(epoch);
-  Logs logs = logs_of_epoch(engine_, totals_of(*sums_), data_, epoch);
-  sums_.reset();
-  engine_.progress = {.epoch = epoch + 1};
-  tell_epoch(epoch, std::move(logs));
-  epoch_begins_ = true;
-}
-
-// As on one device: an epoch that was interrupted or stopped counts as far as it came, and is not
-// validated.
-void ClusterFit::end_part_of_epoch() {
-  if (!line_ || engine_.progress.batches == 0 || last_values_.empty()) return;
-  const int epoch = engine_.progress.epoch;
-  Logs logs;
-  totals_of(take_row(read_sums(), epoch)).write_to(logs);
-  tell_epoch(epoch, std::move(logs));
-}
-
-Totals ClusterFit::totals_of(const Tensor& sums) const {
-  Totals totals(engine_.compiled().metrics);
-  totals.add_sums(sums.values<double>(), last_values_);
-  // Replicas that hear late of a short epoch count for another: what the chief measured last is there.
-  if (sums.values<double>()[0] == 0 && !last_values_.empty()) totals.add(last_values_, 1);
-  return totals;
-}
-
-void ClusterFit::tell_epoch(int epoch, Logs logs) {
-  line_->finish(logs);
-  callbacks_.on_epoch_end(epoch, logs);
-  history_.epochs.push_back(epoch);
-  history_.logs.push_back(std::move(logs));
-}
-
-// The sums of an epoch, float64 [k], which then begin anew. Those of a step may come a little after it:
-// a synchronous epoch waits for all. An asynchronous one waits for any, unless the next one is over,
-// too: replicas that are ahead may have counted for other epochs alone. After the loss of a task there
-// may be more or fewer sums.
-Tensor ClusterFit::take_sums(int epoch) {
-  using namespace std::chrono_literals;
-  constexpr int tries = 100;
-  const double any = is_over(epoch + 1, place_) ? 0 : 1;
-  std::int64_t all = own_data_ ? own_data_->examples() : data_.training.examples_of_epoch();
-  // Its first batches may have been trained before, by a program that has left a backup.
-  const bool is_part = epoch == began_within_;
-  if (is_part) all -= training_.first().batches * options_.batch_size;
-  const auto expected = is_sync() && !(is_part && own_data_) ? static_cast<double>(all) : any;
-  Tensor sums = read_sums();
-  for (int i = 0; i < tries && sum_of_examples(sums, epoch) < expected; ++i) {
-    server_.runtime()->sleep(10ms);
-    sums = read_sums();
-  }
-  if (const double got = sum_of_examples(sums, epoch); is_sync() && got < expected)
-    spdlog::warn(
-        "{}: epoch {} has {:.0f} examples, but those of its {} replicas that have said so within "
-        "1 s have {:.0f}: its loss and metrics are of these; is a replica slow, or was one lost?",
-        server_.name().to_string(), epoch, expected, task_.num_replicas(), got);
-  return take_row(sums, epoch);
-}
-
-Tensor ClusterFit::read_sums() { return in_session_->session().run(nodes_->epoch_sums); }
-
-// Takes the row of an epoch, float64 [k], out of the sums; more may have been added meanwhile.
-Tensor ClusterFit::take_row(const Tensor& sums, int epoch) {
-  const std::int64_t width = sums.shape()[1];
-  const std::size_t begin = row_of_epoch(epoch) * static_cast<std::size_t>(width);
-  const auto row = sums.values<double>().subspan(begin, static_cast<std::size_t>(width));
-  Tensor less = Tensor::zeros(DType::float64, sums.shape());
-  const auto begin_less = less.mutable_values<double>().begin() + static_cast<std::ptrdiff_t>(begin);
-  std::ranges::transform(row, begin_less, std::negate());
-  Output change = take_;
-  if (!std::ranges::all_of(row, [](double value) { return std::isfinite(value); })) {
-    less = sums.clone();  // from a NaN nothing can be taken
-    const auto of_epoch = less.mutable_values<double>().subspan(begin, static_cast<std::size_t>(width));
-    std::ranges::fill(of_epoch, 0);
-    change = set_sums_;
-  }
-  in_session_->session().run(std::vector<Output>{}, {{less_, less}}, {change});
-  return Tensor::of<double>({width}, {row.begin(), row.end()});
-}
-
-// What came too late for the epoch before must not count in the next one, whose row is the same. Called
-// before the last step of this epoch, without which nobody begins the next.
-void ClusterFit::forget_late_sums(int epoch) {
-  const Tensor sums = read_sums();
-  if (sum_of_examples(sums, epoch + 1) != 0) take_row(sums, epoch + 1);
 }
 
 bool ClusterFit::before_last_save(Session& session) {
@@ -494,17 +314,6 @@ std::optional<TrainedState> ClusterFit::state_at_end() {
     spdlog::warn("{}: a later fit() begins with new optimizer slots: {}", server_.name().to_string(),
                  error.what());
     return std::nullopt;
-  }
-}
-
-// The others would wait for a chief that has failed before its first session.
-void ClusterFit::begin_callbacks() {
-  callbacks_are_new_ = true;
-  try {
-    callbacks_.on_train_begin();
-  } catch (...) {
-    tell_why_the_chief_failed(server_);
-    throw;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/models/fit/epoch_sums.h"
 #include "actors/models/fit/fit_callbacks.h"
 #include "actors/models/fit/fit_data.h"
 #include "actors/models/logs/progress_line.h"
@@ -67,6 +68,9 @@ class ClusterFit final : public ReplicaProgram {
  private:
   bool is_sync() const { return is_synchronous(replica_options_.strategy); }
   void initialise(Session& session);
+  ExtraState state_of_callbacks() const;
+  bool restore_callbacks();
+  void end_missed_epoch(bool restored);
   void use(Session& session);
   std::vector<Tuple> next_parts(int epoch, std::int64_t batch);
   float share_of(std::int64_t batch, std::int64_t own) const;
@@ -90,10 +94,8 @@ class ClusterFit final : public ReplicaProgram {
   void hand_out_changes(std::int64_t place);
   int epoch_of(std::int64_t place) const { return static_cast<int>(place / steps_per_epoch_) + 1; }
   std::optional<TrainedState> state_at_end();
+  double expected_examples(int epoch) const;
   Tensor take_sums(int epoch);
-  Tensor read_sums();
-  Tensor take_row(const Tensor& sums, int epoch);
-  void forget_late_sums(int epoch);
 
   ModelEngine& engine_;
   Server& server_;
@@ -116,8 +118,7 @@ class ClusterFit final : public ReplicaProgram {
   StepNodes step_nodes_;
   std::vector<std::string> variable_names_;
   std::optional<ModelSession> in_session_;
-  Output less_;  // fed: what `take_` takes from epoch_sums, or `set_sums_` puts in their place
-  Output take_, set_sums_;
+  std::optional<EpochSums> epoch_sums_;
   Output steps_fed_, first_step_fed_;  // for global_step and first_step, which `begin_at_` sets
   std::vector<Output> begin_at_;
   std::int64_t model_steps_ = 0;  // when this fit() began
@@ -134,6 +135,8 @@ class ClusterFit final : public ReplicaProgram {
   FitContext training_;
   FitCallbacks callbacks_;
   bool callbacks_are_new_ = false;  // no epoch has begun since they were told that training begins
+  std::optional<ExtraState> restored_;  // of the checkpoint that the next session begins with
+  std::optional<int> told_;  // the last epoch of whose end callbacks have heard; none: not known
   std::optional<ProgressLine> line_;
   // The next step begins an epoch: before it callbacks hear so. Not earlier: a checkpoint of the end of
   // an epoch may not have what they change then, as they do so again when training goes on from it.

@@ -1,21 +1,123 @@
 #include "actors/models/fit/fit_callbacks.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <map>
 #include <string_view>
-#include <vector>
+
+#include "actors/models/model.h"
 
 namespace actorflow {
+namespace {
+
+// "callbacks/<name>/", for the second of a name "callbacks/<name>#2/".
+std::vector<std::string> prefixes_of(const Callbacks& callbacks) {
+  std::vector<std::string> prefixes;
+  std::map<std::string, int> counts;
+  for (const auto& callback : callbacks) {
+    std::string name = callback->name();
+    std::ranges::replace(name, '/', '.');
+    const int count = ++counts[name];
+    prefixes.push_back(count == 1 ? fmt::format("callbacks/{}/", name)
+                                  : fmt::format("callbacks/{}#{}/", name, count));
+  }
+  return prefixes;
+}
+
+CallbackState state_with(const std::string& prefix, const ExtraState& saved) {
+  CallbackState own;
+  for (auto each = saved.lower_bound(prefix); each != saved.end() && each->first.starts_with(prefix);
+       ++each)
+    own[each->first.substr(prefix.size())] = each->second;
+  return own;
+}
+
+}  // namespace
+
+FitCallbacks::FitCallbacks(const Callbacks& callbacks, const std::vector<Metric>& metrics,
+                           FitContext& context)
+    : callbacks_(callbacks), metrics_(metrics), context_(context) {
+  for (const auto& callback : callbacks) looks_at_batches_ |= callback->looks_at_batches();
+  for (auto& prefix : prefixes_of(callbacks)) kept_.push_back({.prefix = std::move(prefix)});
+  context.set_callbacks(*this);
+}
+
+void FitCallbacks::on_train_begin() {
+  for (const auto& callback : callbacks_) callback->on_train_begin(context_);
+  if (const auto resumed = context_.take_resumed_state()) restore(*resumed);
+  for (std::size_t i = 0; i < kept_.size(); ++i) kept_[i].first = callbacks_[i]->state();
+}
+
+void FitCallbacks::on_batch_end(std::int64_t batch, std::span<const Tensor> values) {
+  if (!looks_at_batches_) return;
+  Totals own(metrics_);
+  own.add(values, 1);
+  tell(batch, own);
+}
+
+void FitCallbacks::on_batch_end(std::int64_t batch, std::span<const Tensor> values,
+                                std::span<const double> sums) {
+  Totals all(metrics_);
+  all.add_sums(sums, values);
+  tell(batch, all);
+}
+
+void FitCallbacks::tell(std::int64_t batch, const Totals& totals) {
+  Logs logs;
+  totals.write_to(logs);
+  for (const auto& callback : callbacks_) callback->on_batch_end(context_, batch, logs);
+  save_training();
+}
+
+// Callbacks hear of the end of an epoch again that was stopped within: where training goes on from what
+// is saved now, they must not know of it.
+void FitCallbacks::on_epoch_end(int epoch, Logs& logs) {
+  if (context_.model().progress().epoch == epoch) before_part_ = present_state();
+  for (const auto& callback : callbacks_) callback->on_epoch_end(context_, epoch, logs);
+  save_training();
+}
+
+void FitCallbacks::on_train_end() {
+  for (const auto& callback : callbacks_) callback->on_train_end(context_);
+  save_training();
+}
+
+ExtraState FitCallbacks::state() const { return before_part_ ? *before_part_ : present_state(); }
+
+ExtraState FitCallbacks::present_state() const {
+  ExtraState all;
+  for (std::size_t i = 0; i < kept_.size(); ++i)
+    for (auto& [name, tensor] : callbacks_[i]->state()) all[kept_[i].prefix + name] = tensor;
+  return all;
+}
+
+void FitCallbacks::restore(const ExtraState& saved) {
+  before_part_.reset();
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    const CallbackState own = state_with(kept_[i].prefix, saved);
+    kept_[i].restored = !own.empty();
+    const CallbackState& state = own.empty() ? kept_[i].first : own;
+    if (!state.empty()) callbacks_[i]->restore(state);
+  }
+}
+
+void FitCallbacks::begin_anew() {
+  for (std::size_t i = 0; i < kept_.size(); ++i)
+    if (!kept_[i].first.empty()) callbacks_[i]->restore(kept_[i].first);
+}
 
 void FitCallbacks::warn_of_missing(int epoch) const {
   std::vector<std::string_view> names;
-  for (const auto& callback : callbacks_)
-    if (const auto name = callback->misses_before(epoch); !name.empty()) names.push_back(name);
+  for (std::size_t i = 0; i < kept_.size(); ++i)
+    if (const auto name = callbacks_[i]->misses_before(epoch); !kept_[i].restored && !name.empty())
+      names.push_back(name);
   if (names.empty()) return;
   spdlog::warn(
-      "fit: training goes on in epoch {}, but {} begin{} anew: checkpoints and backups do not have what "
-      "callbacks have seen in earlier epochs",
+      "fit: training goes on in epoch {}, but {} begin{} anew: what it goes on from does not have what "
+      "callbacks have seen in earlier epochs, as when it was saved by other ones",
       epoch, fmt::join(names, ", "), names.size() == 1 ? "s" : "");
 }
 

@@ -22,13 +22,14 @@ using Listeners = std::vector<std::shared_ptr<CheckpointListener>>;
 class CheckpointSaver : public SessionHook {
  public:
   CheckpointSaver(const Saver& saver, Storage& storage, std::string folder, Every every,
-                  Listeners listeners, double max_wait_secs)
+                  Listeners listeners, double max_wait_secs, std::function<ExtraState()> extra)
       : saver_(saver),
         storage_(storage),
         folder_(std::move(folder)),
         timer_(every),
         listeners_(std::move(listeners)),
-        max_wait_secs_(max_wait_secs) {}
+        max_wait_secs_(max_wait_secs),
+        extra_(std::move(extra)) {}
 
   void begin(Scaffold& scaffold) override { global_step_ = scaffold.global_step; }
 
@@ -83,7 +84,7 @@ class CheckpointSaver : public SessionHook {
 
   // What memory a saving lacks costs that saving, as a full disk does.
   SavedCheckpoint write(Session& session) const try {
-    return saver_.save(session, storage_, folder_);
+    return saver_.save(session, storage_, folder_, saver_.keep(), extra_ ? extra_() : ExtraState());
   } catch (const std::bad_alloc&) {
     throw Error(Code::resource_exhausted,
                 fmt::format("out of memory while saving a checkpoint to '{}'", folder_));
@@ -120,6 +121,7 @@ class CheckpointSaver : public SessionHook {
   StepTimer timer_;
   Listeners listeners_;
   double max_wait_secs_;
+  std::function<ExtraState()> extra_;
   Runtime* runtime_ = nullptr;
   Variable global_step_;
   std::int64_t saved_step_ = -1;  // whose checkpoint has the present values
@@ -130,10 +132,10 @@ class CheckpointSaver : public SessionHook {
 }  // namespace
 
 HookRef checkpoint_saver(const Saver& saver, Storage& storage, std::string folder, Every every,
-                         Listeners listeners, double max_wait_secs) {
+                         Listeners listeners, double max_wait_secs, std::function<ExtraState()> extra) {
   return std::make_shared<CheckpointSaver>(saver, storage,
                                            expect_path("checkpoint_saver", std::move(folder)), every,
-                                           std::move(listeners), max_wait_secs);
+                                           std::move(listeners), max_wait_secs, std::move(extra));
 }
 
 }  // namespace actorflow

@@ -17,6 +17,7 @@ struct Flags {
   std::map<std::int64_t, double> class_weight;
   std::string freeze, checkpoint_folder, weights_folder;
   int epochs = 60;
+  bool average = false;
 
   void add_to(CLI::App& app) {
     app.add_option("--class_weight", class_weight, "A class and its weight, for each class");
@@ -24,6 +25,8 @@ struct Flags {
     app.add_option("--epochs", epochs, "Passes over the data");
     app.add_option("--checkpoint_dir", checkpoint_folder, "From which training goes on after a loss");
     app.add_option("--weights_dir", weights_folder, "For the weights after each epoch");
+    app.add_flag("--average", average,
+                 "Lower the rate on a plateau, and take the mean of the weights after each epoch");
   }
 };
 
@@ -42,6 +45,13 @@ int learn(const Flags& flags) {
   Callbacks callbacks;
   if (!flags.weights_folder.empty())
     callbacks.push_back(model_checkpoint(flags.weights_folder, {.save_weights_only = true}));
+  if (flags.average) {
+    const ReduceOnPlateauOptions on_plateau{.monitor = "made_up", .factor = 0.9, .patience = 15};
+    callbacks.insert(callbacks.end(),
+                     {callback({.on_epoch_end = [](FitContext&, int epoch,
+                                                   Logs& logs) { logs.set("made_up", -(epoch / 20)); }}),
+                      reduce_on_plateau(on_plateau), averaged_weights()});
+  }
   const Distribution strategy =
       distribution_from_environment({.strategy = Synchronous{},
                                      .checkpoint_folder = flags.checkpoint_folder,

@@ -232,8 +232,23 @@ class TensorBoard final : public Callback {
 
 class FunctionsCallback final : public Callback {
  public:
-  explicit FunctionsCallback(CallbackFunctions functions) : functions_(std::move(functions)) {}
+  explicit FunctionsCallback(CallbackFunctions functions) : functions_(std::move(functions)) {
+    if (static_cast<bool>(functions_.state) == static_cast<bool>(functions_.restore)) return;
+    throw invalid_argument(
+        fmt::format("callback '{}': expected both `state` and `restore`, or none of them, got {} alone",
+                    functions_.name, functions_.state ? "`state`" : "`restore`"));
+  }
 
+  std::string name() const override { return functions_.name; }
+  std::string_view misses_before(int epoch) const override {
+    return functions_.restore && epoch > 1 ? std::string_view(functions_.name) : "";
+  }
+  CallbackState state() const override {
+    return functions_.state ? functions_.state() : CallbackState();
+  }
+  void restore(const CallbackState& state) override {
+    if (functions_.restore) functions_.restore(state);
+  }
   bool looks_at_batches() const override { return static_cast<bool>(functions_.on_batch_end); }
   void on_train_begin(FitContext& training) override {
     if (functions_.on_train_begin) functions_.on_train_begin(training);

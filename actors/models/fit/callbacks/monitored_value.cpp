@@ -34,6 +34,15 @@ bool MonitoredValue::is_better(double value, std::optional<double> than) const {
   return !than || (larger_ ? value > *than + min_delta_ : value < *than - min_delta_);
 }
 
+void MonitoredValue::keep_in(CallbackState& state) const {
+  if (best_) state["best"] = Tensor::scalar(*best_);
+}
+
+void MonitoredValue::restore(const CallbackState& state) {
+  const auto best = state.find("best");
+  best_ = best == state.end() ? std::nullopt : std::optional(best->second.scalar<double>());
+}
+
 bool MonitoredValue::improve(double value) {
   if (!is_better(value)) return false;
   best_ = value;

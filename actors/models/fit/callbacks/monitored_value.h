@@ -23,6 +23,9 @@ class MonitoredValue {
   // Keeps the value as the best if is_better(); returns whether.
   bool improve(double value);
   void reset(std::optional<double> best = {}) { best_ = best; }
+  // The best so far, float64 "best", in what a callback keeps.
+  void keep_in(CallbackState& state) const;
+  void restore(const CallbackState& state);
 
  private:
   std::string name_;

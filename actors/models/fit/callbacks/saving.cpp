@@ -1,14 +1,18 @@
 // Callbacks that save the model, or its average.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "actors/checkpoint/folder.h"
+#include "actors/models/fit/callbacks/kept_state.h"
 #include "actors/models/fit/callbacks/monitored_value.h"
 #include "actors/models/fit/callbacks/output_folder.h"
 #include "actors/models/model.h"
@@ -23,8 +27,8 @@ namespace {
 // Saves the model in a folder. A disk that refuses that costs this checkpoint, and no training.
 class Saving {
  public:
-  explicit Saving(std::string folder, bool weights_only = false)
-      : folder_(std::move(folder)), weights_only_(weights_only) {}
+  using Save = std::function<void(FitContext&, const std::string& folder)>;
+  Saving(std::string folder, Save save) : folder_(std::move(folder)), save_(std::move(save)) {}
 
   const std::string& folder() const { return folder_; }
   // Before training.
@@ -33,8 +37,7 @@ class Saving {
   }
   // Whether the model was saved.
   bool save(FitContext& training) {
-    refused_ =
-        !storage_allows("save the model in " + folder_, [&] { save_to_folder(training.model()); });
+    refused_ = !storage_allows("save the model in " + folder_, [&] { save_(training, folder_); });
     return !refused_;
   }
   // The model is another one than that which was refused.
@@ -44,23 +47,23 @@ class Saving {
     constexpr double patience_secs = 60;
     if (std::exchange(refused_, false))
       write_at_last(training.runtime(), "the model in " + folder_, patience_secs,
-                    [&] { save_to_folder(training.model()); });
+                    [&] { save_(training, folder_); });
   }
 
  private:
-  void save_to_folder(Model& model) const {
-    weights_only_ ? model.save_weights(folder_) : model.save(folder_);
-  }
-
   std::string folder_;
-  bool weights_only_;
+  Save save_;
   bool refused_ = false;  // the last time
 };
 
 class ModelCheckpoint final : public Callback {
  public:
   ModelCheckpoint(std::string folder, const ModelCheckpointOptions& options)
-      : saving_(std::move(folder), options.save_weights_only),
+      : saving_(std::move(folder),
+                [weights_only = options.save_weights_only](FitContext& training, const std::string& to) {
+                  weights_only ? training.model().save_weights(to) : training.model().save(to);
+                }),
+        monitor_(options.monitor),
         only_best_(!options.monitor.empty()),
         save_freq_(options.save_freq),
         value_(options.monitor, options.better) {
@@ -83,14 +86,33 @@ class ModelCheckpoint final : public Callback {
   }
 
   bool looks_at_batches() const override { return save_freq_ > 0; }
+  std::string name() const override {
+    return only_best_ ? "model_checkpoint." + monitor_ : "model_checkpoint";
+  }
   std::string_view misses_before(int epoch) const override {
     return only_best_ && epoch > 1 ? "model_checkpoint" : "";
+  }
+  CallbackState state() const override {
+    if (!only_best_ && save_freq_ == 0) return {};
+    CallbackState state{{"batches", Tensor::scalar(batches_)},
+                        {"last_batch", Tensor::scalar(last_batch_)}};
+    value_.keep_in(state);
+    return state;
+  }
+  void restore(const CallbackState& state) override {
+    value_.restore(state);
+    batches_ = kept_number(*this, state, "batches");
+    last_batch_ = kept_number(*this, state, "last_batch");
+    goes_on_ = true;
   }
 
   void on_train_begin(FitContext& training) override { saving_.expect_folder(training); }
 
+  // Of the last batch of a cluster's checkpoint callbacks have not heard.
   void on_epoch_begin(FitContext& training, int) override {
-    last_batch_ = training.model().progress().batches;
+    const std::int64_t done = training.model().progress().batches;
+    if (std::exchange(goes_on_, false)) batches_ += std::max<std::int64_t>(0, done - last_batch_);
+    last_batch_ = done;
   }
   // An asynchronous chief hears of its own steps only, so numbers may be missing; after the loss of a
   // task some come again.
@@ -117,8 +139,10 @@ class ModelCheckpoint final : public Callback {
   }
 
   Saving saving_;
+  std::string monitor_;
   bool only_best_;
   std::int64_t save_freq_;
+  bool goes_on_ = false;         // from a checkpoint, and no epoch has begun since
   std::int64_t batches_ = 0;     // since it saved
   std::int64_t last_batch_ = 0;  // the number of the last one
   MonitoredValue value_;
@@ -127,7 +151,9 @@ class ModelCheckpoint final : public Callback {
 class BackupAndRestore final : public Callback {
  public:
   BackupAndRestore(std::string folder, const BackupOptions& options)
-      : saving_(std::move(folder)), options_(options) {
+      : saving_(std::move(folder),
+                [](FitContext& training, const std::string& to) { training.save(to); }),
+        options_(options) {
     if (options.every_batches < 0)
       throw invalid_argument(fmt::format(
           "backup_and_restore: expected every_batches of 1 or more, or 0 to save after epochs "
@@ -140,13 +166,15 @@ class BackupAndRestore final : public Callback {
   void on_train_begin(FitContext& training) override {
     saving_.expect_folder(training);
     if (!latest_step(training.storage(), saving_.folder())) return;
-    training.model().load(saving_.folder());
-    training.begin_at(training.model().progress());
+    training.resume(saving_.folder());
   }
-  void on_batch_end(FitContext& training, std::int64_t batch, const Logs&) override {
-    if (looks_at_batches() && batch % options_.every_batches == 0) saving_.save(training);
+  void on_batch_end(FitContext&, std::int64_t batch, const Logs&) override {
+    is_due_ = looks_at_batches() && batch % options_.every_batches == 0;
   }
-  void on_epoch_end(FitContext& training, int, Logs&) override { saving_.save(training); }
+  void on_epoch_end(FitContext&, int, Logs&) override { is_due_ = true; }
+  void save_training(FitContext& training) override {
+    if (std::exchange(is_due_, false)) saving_.save(training);
+  }
   void on_train_end(FitContext& training) override {
     const bool is_complete = !training.interrupted() && training.model().progress().batches == 0;
     if (options_.keep || !is_complete) return saving_.save_refused(training);
@@ -157,6 +185,7 @@ class BackupAndRestore final : public Callback {
  private:
   Saving saving_;
   BackupOptions options_;
+  bool is_due_ = false;
 };
 
 class AveragedWeights final : public Callback {
@@ -167,8 +196,23 @@ class AveragedWeights final : public Callback {
           fmt::format("averaged_weights: epochs count from 1, got from_epoch {}", from_epoch));
   }
 
+  std::string name() const override { return fmt::format("averaged_weights.from_{}", from_epoch_); }
   std::string_view misses_before(int epoch) const override {
     return epoch > from_epoch_ ? "averaged_weights" : "";
+  }
+  CallbackState state() const override {
+    CallbackState state{{"count", Tensor::scalar<std::int64_t>(count_)}};
+    for (const auto& [name, sum] : sums_)
+      state["sums/" + name] = Tensor::of<double>({std::ssize(sum)}, sum);
+    return state;
+  }
+  void restore(const CallbackState& state) override {
+    count_ = static_cast<int>(kept_number(*this, state, "count"));
+    sums_.clear();
+    for (const auto& [name, sum] : kept_all(state, "sums/")) {
+      const auto values = sum.values<double>();
+      sums_[name].assign(values.begin(), values.end());
+    }
   }
   void on_train_begin(FitContext&) override {
     sums_.clear();

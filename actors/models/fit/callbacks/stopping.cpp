@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include "actors/models/fit/callbacks/kept_state.h"
 #include "actors/models/fit/callbacks/monitored_value.h"
 #include "actors/models/model.h"
 #include "dataflow/values/error.h"
@@ -30,8 +31,22 @@ class EarlyStopping final : public Callback {
     best_weights_.clear();
   }
 
+  std::string name() const override { return "early_stopping." + options_.monitor; }
   std::string_view misses_before(int epoch) const override {
     return epoch > options_.start_from_epoch ? "early_stopping" : "";
+  }
+  CallbackState state() const override {
+    CallbackState state{{"epochs_without", Tensor::scalar<std::int64_t>(epochs_without_)},
+                        {"best_epoch", Tensor::scalar<std::int64_t>(best_epoch_)}};
+    value_.keep_in(state);
+    keep_all(best_weights_, "weights/", state);
+    return state;
+  }
+  void restore(const CallbackState& state) override {
+    value_.restore(state);
+    epochs_without_ = static_cast<int>(kept_number(*this, state, "epochs_without"));
+    best_epoch_ = static_cast<int>(kept_number(*this, state, "best_epoch"));
+    if (options_.restore_best_weights) best_weights_ = kept_all(state, "weights/");
   }
 
   // As in Keras, nothing stops in the first epoch, whose weights are the best until others are, and
@@ -99,8 +114,20 @@ class ReduceOnPlateau final : public Callback {
   // Throws where optimizers have different rates, before the first step.
   void on_epoch_begin(FitContext& training, int) override { training.model().learning_rate(); }
 
+  std::string name() const override { return "reduce_on_plateau." + options_.monitor; }
   std::string_view misses_before(int epoch) const override {
     return epoch > 1 ? "reduce_on_plateau" : "";
+  }
+  CallbackState state() const override {
+    CallbackState state{{"epochs_without", Tensor::scalar<std::int64_t>(epochs_without_)},
+                        {"cooling", Tensor::scalar<std::int64_t>(cooling_)}};
+    value_.keep_in(state);
+    return state;
+  }
+  void restore(const CallbackState& state) override {
+    value_.restore(state);
+    epochs_without_ = static_cast<int>(kept_number(*this, state, "epochs_without"));
+    cooling_ = static_cast<int>(kept_number(*this, state, "cooling"));
   }
 
   void on_epoch_end(FitContext& training, int, Logs& logs) override {

@@ -1,0 +1,125 @@
+// What callbacks of Model::fit() have seen, in a simulated cluster whose tasks are killed.
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/models/fit/callbacks.h"
+#include "actors/models/model.h"
+#include "actors/simulation/seeds.h"
+#include "actors/simulation/simulation_test.h"
+
+BOOST_AUTO_TEST_SUITE(callback_state)
+
+using namespace actorflow;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Weights = std::map<std::string, Tensor>;
+
+constexpr int epochs = 8;
+
+// 3 steps in each epoch: some checkpoints are of the last step of one.
+const ReplicaOptions resumable{.strategy = Synchronous{},
+                               .checkpoint_folder = "checkpoints",
+                               .save_checkpoint = {.steps = 5},
+                               .mark_end = true};
+
+// Each of them needs what it has seen in earlier epochs: when the value was best, and the weights.
+Callbacks averaging() {
+  return {callback({.on_epoch_end =
+                        [](FitContext&, int epoch, Logs& logs) {
+                          const std::vector<double> values{0.5, 0.4, 0.45, 0.3, 0.35, 0.35, 0.35, 0.1};
+                          logs.set("made_up", values.at(static_cast<std::size_t>(epoch - 1)));
+                        }}),
+          reduce_on_plateau({.monitor = "made_up", .factor = 0.5, .patience = 2, .cooldown = 1}),
+          averaged_weights(2)};
+}
+
+// Ends training in the seventh epoch with the weights of the fourth.
+Callbacks stopping() {
+  Callbacks all = averaging();
+  all.back() = early_stopping({.monitor = "made_up", .patience = 3, .restore_best_weights = true});
+  return all;
+}
+
+Weights learn(const Distribution& strategy, const Callbacks& callbacks) {
+  constexpr std::int64_t count = 30;
+  std::vector<float> x, y;
+  for (std::int64_t i = 0; i < count; ++i) {
+    x.push_back(static_cast<float>(i) / 10 - 1);
+    y.push_back(2 * x.back() + 1);
+  }
+  Model model = sequential({dense(3, tanh), dropout(0.1), dense(1)});
+  model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.05}});
+  model.fit({Tensor::of<float>({count, 1}, x), Tensor::of<float>({count, 1}, y)},
+            {.epochs = epochs,
+             .batch_size = 12,
+             .callbacks = callbacks,
+             .verbosity = Verbosity::silent,
+             .strategy = strategy});
+  return is_chief(strategy) ? model.weights() : Weights{};
+}
+
+// A strategy with the tasks that it needs, the chief first.
+struct Cluster {
+  std::vector<SimCluster::Job> jobs;
+  std::vector<std::string> lost;  // tasks, of which a test kills one
+  Distribution (*strategy)(Server&);
+};
+
+const Cluster servers{{{"ps", 2}, {"chief", 1}, {"worker", 1}},
+                      {"/job:chief/task:0", "/job:ps/task:1"},
+                      [](Server& server) -> Distribution {
+                        return ParameterServer{server, resumable};
+                      }};
+const Cluster ranks{
+    {{"worker", 3}}, {"/job:worker/task:0", "/job:worker/task:2"}, [](Server& server) -> Distribution {
+      return MultiWorkerMirrored{server, resumable};
+    }};
+
+auto program(const Cluster& cluster, Callbacks (*which)()) {
+  return [&cluster, which](SimTask& task) { return learn(cluster.strategy(task.server()), which()); };
+}
+
+// One task is killed at a moment of this seed, mostly the chief, and comes back.
+void expect_nothing_forgotten(const Cluster& cluster, Callbacks (*which)(), const Weights& expected) {
+  const std::uint64_t seed = of_this_seed({}).seed;
+  SimCluster sim(cluster.jobs, of_this_seed({.time_limit = 10min, .restart_failed = 1s}));
+  auto run = sim.start(program(cluster, which));
+  const std::string& task = cluster.lost[seed % 4 == 0 ? 1 : 0];
+  sim.at(std::chrono::milliseconds(20 + 9 * (seed % 16))).kill(task);
+  sim.at(2s).restart(task);
+  const Weights learned = run.finish(cluster.lost[0]);
+  BOOST_TEST_REQUIRE(learned.size() == expected.size());
+  for (const auto& [name, value] : expected) BOOST_TEST(identical(learned.at(name), value), name);
+}
+
+Weights undisturbed(const Cluster& cluster, Callbacks (*which)()) {
+  return SimCluster(cluster.jobs).start(program(cluster, which)).finish(cluster.lost[0]);
+}
+
+}  // namespace
+
+SIMULATION_TEST(a_lost_chief_of_servers_forgets_nothing_that_callbacks_have_seen, seeds(1, 16)) {
+  static const Weights expected = undisturbed(servers, averaging);
+  expect_nothing_forgotten(servers, averaging, expected);
+}
+
+SIMULATION_TEST(a_lost_chief_of_ranks_forgets_nothing_that_callbacks_have_seen, seeds(1, 16)) {
+  static const Weights expected = undisturbed(ranks, averaging);
+  expect_nothing_forgotten(ranks, averaging, expected);
+}
+
+SIMULATION_TEST(a_lost_chief_ends_with_the_best_weights_of_all_epochs, seeds(1, 16)) {
+  static const Weights of_servers = undisturbed(servers, stopping),
+                       of_ranks = undisturbed(ranks, stopping);
+  expect_nothing_forgotten(servers, stopping, of_servers);
+  expect_nothing_forgotten(ranks, stopping, of_ranks);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
