@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(throws_on_the_worker_leave_nobody_waiting) {
   for (const char* throws :
        {"master/MasterCall:20", "master/StepDone:20", "master/GraphRegistered:3", "worker/RunGraph:20",
         "lane/StartStep:20", "lane/Completed:20", "lane/Tick:1", "node/Fire:5",
-        "rendezvous/AwaitTensor:20", "peer/Message:20", "peer/Beat:2"})
+        "rendezvous/AwaitTensor:20", "peer/Message:20", "peer/Beat:1"})
     expect_end("worker", throws);
 }
 
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(nor_do_other_exceptions_and_those_at_the_end_of_a_handler) 
     expect_end("ps", throws);
   for (const char* throws : {"master/MasterCall:20:after:no_memory",
                              "master/StepDone:20:before:of_no_type", "node/Fire:5:before:no_memory",
-                             "lane/StartStep:20:after:no_memory", "peer/Beat:2:after:no_memory"})
+                             "lane/StartStep:20:after:no_memory", "peer/Beat:1:after:no_memory"})
     expect_end("worker", throws);
 }
 

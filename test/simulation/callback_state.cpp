@@ -86,17 +86,23 @@ auto program(const Cluster& cluster, Callbacks (*which)()) {
   return [&cluster, which](SimTask& task) { return learn(cluster.strategy(task.server()), which()); };
 }
 
-// One task is killed at a moment of this seed, mostly the chief, and comes back.
-void expect_nothing_forgotten(const Cluster& cluster, Callbacks (*which)(), const Weights& expected) {
-  const std::uint64_t seed = of_this_seed({}).seed;
+void expect_nothing_forgotten(const Cluster& cluster, Callbacks (*which)(), const Weights& expected,
+                              const std::string& lost, std::chrono::milliseconds moment) {
   SimCluster sim(cluster.jobs, of_this_seed({.time_limit = 10min, .restart_failed = 1s}));
   auto run = sim.start(program(cluster, which));
-  const std::string& task = cluster.lost[seed % 4 == 0 ? 1 : 0];
-  sim.at(std::chrono::milliseconds(20 + 9 * (seed % 16))).kill(task);
-  sim.at(2s).restart(task);
+  sim.at(moment).kill(lost);
+  sim.at(2s).restart(lost);
   const Weights learned = run.finish(cluster.lost[0]);
   BOOST_TEST_REQUIRE(learned.size() == expected.size());
   for (const auto& [name, value] : expected) BOOST_TEST(identical(learned.at(name), value), name);
+}
+
+// One task is killed at a moment of this seed, mostly the chief, and comes back. Not after the end of
+// training: a task that comes back alone finds nobody.
+void expect_nothing_forgotten(const Cluster& cluster, Callbacks (*which)(), const Weights& expected) {
+  const std::uint64_t seed = of_this_seed({}).seed;
+  expect_nothing_forgotten(cluster, which, expected, cluster.lost[seed % 4 == 0 ? 1 : 0],
+                           std::chrono::milliseconds(20 + 6 * (seed % 16)));
 }
 
 Weights undisturbed(const Cluster& cluster, Callbacks (*which)()) {
@@ -120,6 +126,13 @@ SIMULATION_TEST(a_lost_chief_ends_with_the_best_weights_of_all_epochs, seeds(1, 
                        of_ranks = undisturbed(ranks, stopping);
   expect_nothing_forgotten(servers, stopping, of_servers);
   expect_nothing_forgotten(ranks, stopping, of_ranks);
+}
+
+// Between the stop and the mark of the end there is a checkpoint, from which training must not go on.
+SIMULATION_TEST(a_chief_that_is_lost_after_training_was_stopped_makes_it_no_longer, seeds(1, 16)) {
+  static const Weights expected = undisturbed(ranks, stopping);
+  expect_nothing_forgotten(ranks, stopping, expected, ranks.lost[0],
+                           std::chrono::milliseconds(110 + of_this_seed({}).seed % 16));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
