@@ -42,6 +42,8 @@ class Job {
     // A task that saves piece by piece: the second server, which has the weights, and many of them.
     const bool saves = throws.starts_with("checkpoint-io/");
     const int hidden = narrow_ ? 1024 : saves ? 2048 : 128, throwing = saves ? 1 : 0;
+    // Long enough for a heartbeat.
+    const int steps = throws.starts_with("peer/Beat") ? 1000 : 60;
     const auto addresses = test::free_addresses(ps + workers);
     const auto first_worker = addresses.begin() + ps;
     flags_ = {fmt::format("--ps_hosts={}", fmt::join(addresses.begin(), first_worker, ",")),
@@ -50,7 +52,7 @@ class Job {
               fmt::format("--hidden={}", hidden),
               "--heartbeat_timeout=2",
               "--connect_timeout=10",
-              "--train_steps=60",
+              fmt::format("--train_steps={}", steps),
               "--sync_replicas",
               "--save_checkpoint_steps=20",
               "--checkpoint_dir=" + folder_.file("checkpoints"),
