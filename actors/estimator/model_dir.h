@@ -1,7 +1,7 @@
 // The folder of an estimator: its checks, and its layout. For this folder only.
 //
 //   step-<n>...           checkpoints (checkpoint/checkpoint.h)
-//   training-complete     the step at which training was complete (monitored/training_end.h)
+//   training-complete     the steps of a training that is complete (monitored/training_end.h)
 //   events.out.tfevents.  of training
 //   eval/, eval_NAME/     event files of evaluations
 //   export/               the exported model

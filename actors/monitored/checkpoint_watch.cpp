@@ -72,9 +72,10 @@ bool CheckpointWatch::is_over(const WatchEnd& end, bool marked) const {
 bool CheckpointWatch::run(Runtime& runtime, const WatchEnd& end, const std::function<bool()>& stopped) {
   const auto fresh_patience = [&] { return Patience(runtime, "the evaluator", 0); };
   Patience patience = fresh_patience();
+  EndMark end_mark(storage_, folder_);
   while (!stopped()) {
     // The mark comes after the last checkpoint: asked for first, it makes sure that none is missed.
-    const bool marked = is_complete(storage_, folder_, end.step);
+    const bool marked = !end_mark.why_complete(end.step).empty();
     if (look()) {
       patience = fresh_patience();
       continue;

@@ -61,7 +61,8 @@ struct MonitoredOptions {
   // The number of times that a loss or gradient of this replica that is not finite takes the whole job
   // back to the newest checkpoint, before training fails. Requires a checkpoint_dir at the chief.
   int max_rollbacks = 0;
-  // The global step at which training is complete; 0 = hooks decide. A task that starts later leaves.
+  // The global step at which training is complete; 0 = hooks decide. A task that starts when the folder
+  // says that this is over (training_end.h, which run_replica() writes) leaves.
   std::int64_t last_step = 0;
   // The global step from which `last_step`, and the mark in the folder, are counted; none: 0. Asked for
   // when there is a session, after the `hooks`.

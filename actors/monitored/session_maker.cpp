@@ -9,7 +9,6 @@
 #include "actors/checkpoint/folder.h"
 #include "actors/checkpoint/folder_epoch.h"
 #include "actors/monitored/storage_error.h"
-#include "actors/monitored/training_end.h"
 #include "actors/probes/point.h"
 #include "dataflow/graph/state_ops.h"
 #include "dataflow/ops/replicated_ops.h"
@@ -77,6 +76,7 @@ SessionMaker::SessionMaker(Server& server, const Scaffold& scaffold, const Monit
       scaffold_(scaffold),
       options_(options),
       storage_(options.storage ? *options.storage : server.runtime()->storage()),
+      end_mark_(storage_, options.checkpoint_dir),
       shared_(shared_variables(scaffold, options)),
       saver_(options.saver) {
   Graph& graph = scaffold.graph;
@@ -108,12 +108,15 @@ SessionMaker::SessionMaker(Server& server, const Scaffold& scaffold, const Monit
 }
 
 bool SessionMaker::is_over() {
-  if (server_.stopping())
-    over_ = "the job is over";
-  else if (is_complete(storage_, options_.checkpoint_dir, options_.last_step))
-    over_ = fmt::format("training is complete: {} has reached step {} of {}", options_.checkpoint_dir,
-                        *completed_step(storage_, options_.checkpoint_dir), options_.last_step);
+  if (over_.empty()) over_ = end_mark_.why_complete(options_.last_step);
+  if (over_.empty() && server_.stopping()) over_ = "the job is over";
   return !over_.empty();
+}
+
+// Its limit may be reached in a step that waits for tasks which have left: the mark that they have left
+// counts.
+void SessionMaker::wait(Patience& patience, const std::string& for_what) {
+  if (!is_over()) patience.wait(for_what);
 }
 
 std::shared_ptr<Session> SessionMaker::make() {
@@ -134,7 +137,7 @@ std::shared_ptr<Session> SessionMaker::make() {
     } catch (const Error& error) {
       if (server_.stopping()) continue;
       if (!is_preemption(error.code())) throw;
-      patience.wait(fmt::format("for tasks that cannot be reached ({})", error.what()));
+      wait(patience, fmt::format("for tasks that cannot be reached ({})", error.what()));
     }
   }
   return nullptr;
@@ -240,8 +243,8 @@ bool SessionMaker::await_chief(Session& session, Patience& patience) {
   while (!is_over()) {
     const auto missing = missing_variables(session);
     if (missing.empty() && fence_->join_if_open(session)) return true;
-    patience.wait(fmt::format("for {} to initialise or restore {}", chief,
-                              missing.empty() ? "the model" : describe(missing)));
+    wait(patience, fmt::format("for {} to initialise or restore {}", chief,
+                               missing.empty() ? "the model" : describe(missing)));
   }
   return false;
 }
@@ -252,8 +255,8 @@ bool SessionMaker::await_ready(Session& session, Patience& patience) {
   while (!is_over()) {
     const Tensor ready = session.run(options_.ready_op);
     if (std::ranges::all_of(ready.values<bool>(), std::identity())) return true;
-    patience.wait(fmt::format("until ready_op, {}, is true",
-                              scaffold_.graph.def().node(options_.ready_op.edge.node).name));
+    wait(patience, fmt::format("until ready_op, {}, is true",
+                               scaffold_.graph.def().node(options_.ready_op.edge.node).name));
   }
   return false;
 }

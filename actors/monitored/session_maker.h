@@ -10,6 +10,7 @@
 #include "actors/monitored/hook.h"
 #include "actors/monitored/monitored_session.h"
 #include "actors/monitored/patience.h"
+#include "actors/monitored/training_end.h"
 
 namespace actorflow {
 
@@ -37,6 +38,7 @@ class SessionMaker {
 
  private:
   bool is_over();
+  void wait(Patience& patience, const std::string& for_what);
   void prepare(Session& session);
   bool may_keep_values(Session& session, const std::vector<std::string>& missing) const;
   bool has_whole_slots(Session& session) const;
@@ -52,6 +54,7 @@ class SessionMaker {
   const Scaffold& scaffold_;
   const MonitoredOptions& options_;
   Storage& storage_;
+  EndMark end_mark_;
   std::vector<Variable> shared_;
   std::vector<Output> probes_;  // bool scalars: which of the shared variables have a value
   Output whole_slots_;          // bool scalar; empty: no replica has only a part of them

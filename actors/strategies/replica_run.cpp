@@ -12,7 +12,7 @@
 #include <utility>
 #include <variant>
 
-#include "actors/checkpoint/checkpoint.h"
+#include "actors/checkpoint/folder_epoch.h"
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/storage_error.h"
 #include "actors/monitored/training_end.h"
@@ -52,6 +52,7 @@ class Replica {
   ReplicaEnd end_world(MonitoredSession& session);
   ReplicaEnd end_as_chief(MonitoredSession& session);
   void end_program(MonitoredSession& session);
+  void mark_end(MonitoredSession& session);
   void end_interrupted(MonitoredSession& session);
   void end_as_worker(MonitoredSession& session);
   void wait_for_others();
@@ -344,14 +345,21 @@ ReplicaEnd Replica::end_as_chief(MonitoredSession& session) {
   end_program(session);
   session.close();
   program_.finish(session.session());
-  if (options_.mark_end && !options_.checkpoint_folder.empty())
-    with_storage_tries(*server_.runtime(), "marking the end of training", [this] {
-      mark_complete(
-          storage(), options_.checkpoint_folder,
-          latest_step(storage(), options_.checkpoint_folder).value() - first_step_);
-    });
+  mark_end(session);
   server_.shutdown_cluster("training is complete");
   return ReplicaEnd::complete;
+}
+
+// For those who asked for as many steps, also where the program or its input has ended training early:
+// another chief would go on from there. One who was stopped here, and replaced, marks nothing.
+void Replica::mark_end(MonitoredSession& session) {
+  const std::string& folder = options_.checkpoint_folder;
+  if (!options_.mark_end || folder.empty()) return;
+  with_storage_tries(*server_.runtime(), "marking the end of training", [&] {
+    check_folder_epoch(storage(), folder, session.session().fencing_epoch());
+    const std::int64_t made = latest_step(storage(), folder).value_or(0) - first_step_;
+    mark_complete(storage(), folder, std::max(made, options_.train_steps));
+  });
 }
 
 // What the program throws costs no checkpoint.

@@ -45,7 +45,8 @@ struct ReplicaOptions {
   Every save_checkpoint{0, 600};            // and at the end
   int max_to_keep = 5;                      // checkpoints; 0 = all
   std::int64_t longest_hold_ms = 10'000;    // see MonitoredOptions
-  // Marks the end of training in the checkpoint folder, for tasks that may be restarted after it.
+  // Marks the end of training in the checkpoint folder (monitored/training_end.h): tasks that are
+  // restarted after it end at once, where they would wait for the others.
   bool mark_end = false;
   std::int64_t connect_timeout_ms = 60'000;
 };

@@ -53,17 +53,18 @@ class Exchange {
         own_(own),
         options_(options),
         epochs_(epochs),
-        has_mark_(options.mark_end && !options.checkpoint_folder.empty()) {}
+        has_mark_(options.mark_end && !options.checkpoint_folder.empty()),
+        end_mark_(storage(), options.checkpoint_folder) {}
 
   // Nothing while training goes on, as far as is known.
-  std::optional<DataSize> size_at_end() const;
+  std::optional<DataSize> size_at_end();
   // For the chief. Without the file a replica that starts after the end asks the others in vain.
   void write_steps(std::int64_t steps_of_epoch) const;
   // Nothing if the job has ended.
-  std::optional<DataSize> ask(const TaskName& replica) const;
+  std::optional<DataSize> ask(const TaskName& replica);
 
  private:
-  std::optional<DataSizeIs> answer_of(const TaskName& replica) const;
+  std::optional<DataSizeIs> answer_of(const TaskName& replica);
   Storage& storage() const { return server_.runtime()->storage(); }
 
   Server& server_;
@@ -72,14 +73,15 @@ class Exchange {
   const ReplicaOptions& options_;
   const int epochs_;
   const bool has_mark_;
+  EndMark end_mark_;
 };
 
-std::optional<DataSize> Exchange::size_at_end() const {
+std::optional<DataSize> Exchange::size_at_end() {
   if (server_.stopping()) return own_;
   if (!has_mark_) return std::nullopt;
   try {
     const auto steps = read_number(storage(), epoch_file(options_.checkpoint_folder));
-    if (steps && is_complete(storage(), options_.checkpoint_folder, epochs_ * *steps))
+    if (steps && !end_mark_.why_complete(epochs_ * *steps).empty())
       return DataSize{*steps, own_.examples};
   } catch (const Error& error) {
     if (!is_of_storage(error.code())) throw;
@@ -98,7 +100,7 @@ void Exchange::write_steps(std::int64_t steps_of_epoch) const {
   }
 }
 
-std::optional<DataSize> Exchange::ask(const TaskName& replica) const {
+std::optional<DataSize> Exchange::ask(const TaskName& replica) {
   const auto size = answer_of(replica);
   if (!size) return std::nullopt;
   if (size->own) return DataSize{size->steps, size->examples};
@@ -109,7 +111,7 @@ std::optional<DataSize> Exchange::ask(const TaskName& replica) const {
 }
 
 // One that is lost while it is asked may come back in time.
-std::optional<DataSizeIs> Exchange::answer_of(const TaskName& replica) const {
+std::optional<DataSizeIs> Exchange::answer_of(const TaskName& replica) {
   Clock& clock = server_.runtime()->clock();
   const auto end = clock.now() + std::chrono::milliseconds(options_.connect_timeout_ms);
   const ActorRef other = server_.find(replica.to_string(), size_actor);
@@ -156,7 +158,7 @@ void announce_shared_data(Server& server) { answer_with(server, {}); }
 
 SizesOfReplicas exchange_sizes(Server& server, const std::vector<TaskName>& replicas, DataSize own,
                                const ReplicaOptions& options, int epochs) {
-  const Exchange exchange(server, replicas.front(), own, options, epochs);
+  Exchange exchange(server, replicas.front(), own, options, epochs);
   if (const auto known = exchange.size_at_end()) return SizesOfReplicas({*known});
   answer_with(server, {own.steps, own.examples, true});
   std::vector<DataSize> all;
