@@ -2,6 +2,7 @@
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
+#include <future>
 #include <map>
 #include <string>
 #include <vector>
@@ -66,16 +67,20 @@ struct SavingJob {
     Weights weights;
     run_on_threads(cluster, 2, [&](int task) {
       Model model = perceptron();
-      const auto [x, y] = points_of_a_line(10);
-      FitOptions options = quiet({.epochs = 3, .batch_size = 4, .interrupted = interrupted});
-      if (task == 0) options.callbacks = callbacks;
-      options.strategy = MultiWorkerMirrored{
-          cluster.server("worker", task),
-          {.checkpoint_folder = folder, .save_checkpoint = {.steps = save_steps}, .mark_end = true}};
-      model.fit({x, y}, options);
+      fit(model, cluster, task, task == 0 ? callbacks : Callbacks{});
       if (task == 0) weights = model.weights();
     });
     return weights;
+  }
+
+  void fit(Model& model, LocalCluster& cluster, int task, const Callbacks& callbacks = {}) const {
+    const auto [x, y] = points_of_a_line(10);
+    FitOptions options = quiet({.epochs = 3, .batch_size = 4, .interrupted = interrupted});
+    options.callbacks = callbacks;
+    options.strategy = MultiWorkerMirrored{
+        cluster.server("worker", task),
+        {.checkpoint_folder = folder, .save_checkpoint = {.steps = save_steps}, .mark_end = true}};
+    model.fit({x, y}, options);
   }
 
   // Of the model, without slots and numbers.
@@ -180,6 +185,40 @@ BOOST_AUTO_TEST_CASE(a_callback_that_throws_at_the_end_costs_no_checkpoint) {
   const auto fails =
       callback({.on_train_end = [](FitContext&) { throw invalid_argument("it is too late"); }});
   BOOST_CHECK_EXCEPTION(job.train({fails}), Error, says("it is too late"));
+  BOOST_TEST(latest_step(posix_storage(), folder.path()).value() == 9);
+}
+
+// It would go on for the epochs that are left.
+BOOST_AUTO_TEST_CASE(who_comes_back_when_training_was_stopped_early_makes_no_more_steps) {
+  const Folder folder;
+  const SavingJob job{.folder = folder.path()};
+  const Callbacks stopping{made_up({0.1, 0.2, 0.3}), early_stopping({.patience = 1})};
+  const Weights trained = job.train(stopping);
+  BOOST_TEST(latest_step(posix_storage(), folder.path()).value() == 6);
+  LocalCluster alone({{"worker", 2}});
+  Model model = perceptron();
+  job.fit(model, alone, 1);
+  BOOST_TEST(same(job.train({}), trained));
+  BOOST_TEST(latest_step(posix_storage(), folder.path()).value() == 6);
+}
+
+// The number of its examples is known when it has been read.
+BOOST_AUTO_TEST_CASE(a_parameter_server_of_a_dataset_that_comes_back_alone_leaves) {
+  const Folder folder;
+  const auto fit = [&folder](LocalCluster& cluster, const std::string& job) {
+    const auto [x, y] = points_of_a_line(10);
+    Model model = perceptron();
+    FitOptions options = quiet({.epochs = 3, .batch_size = 4});
+    options.strategy =
+        ParameterServer{cluster.server(job, 0), {.checkpoint_folder = folder.path(), .mark_end = true}};
+    model.fit(Dataset::tensors({x, y}), options);
+  };
+  LocalCluster cluster({{"ps", 1}, {"worker", 1}});
+  auto serving = std::async(std::launch::async, fit, std::ref(cluster), "ps");
+  fit(cluster, "worker");
+  serving.get();
+  LocalCluster alone({{"ps", 1}, {"worker", 1}});
+  fit(alone, "ps");
   BOOST_TEST(latest_step(posix_storage(), folder.path()).value() == 9);
 }
 

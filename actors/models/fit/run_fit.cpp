@@ -14,6 +14,8 @@
 #include "actors/models/fit/fit_data.h"
 #include "actors/models/fit/fit_loop.h"
 #include "actors/models/fit/pipeline_plan.h"
+#include "actors/monitored/training_end.h"
+#include "actors/runtime/runtime.h"
 #include "actors/strategies/elastic_task.h"
 #include "actors/strategies/meeting.h"
 #include "dataflow/values/error.h"
@@ -41,11 +43,14 @@ struct FitEnd {
 };
 
 // The same with the step at which training is complete, if the data tell it: a task that comes back when
-// the chief has ended learns from its mark that nobody will call it.
+// the chief has ended learns from its mark that nobody will call it. Data of unknown size are read for
+// that only where there is a mark.
 ReplicaOptions with_last_step(ReplicaOptions replica, const Server& server, const TrainingData& data,
                               const FitOptions& options) {
   const bool has_mark = !replica.checkpoint_folder.empty() && replica.train_steps == 0;
-  if (!has_mark || options.auto_shard_policy == AutoShardPolicy::off || data.size().value_or(0) == 0)
+  if (!has_mark || options.auto_shard_policy == AutoShardPolicy::off || data.size() == 0) return replica;
+  const bool reads_all = !data.size() && options.steps_per_epoch == 0;
+  if (reads_all && !is_complete(server.runtime()->storage(), replica.checkpoint_folder, 1))
     return replica;
   replica.train_steps = options.epochs * steps_of_epoch(server, data, options);
   return replica;
