@@ -97,8 +97,7 @@ void expect_nothing_forgotten(const Cluster& cluster, Callbacks (*which)(), cons
   for (const auto& [name, value] : expected) BOOST_TEST(identical(learned.at(name), value), name);
 }
 
-// One task is killed at a moment of this seed, mostly the chief, and comes back. Not after the end of
-// training: a task that comes back alone finds nobody.
+// One task is killed at a moment of this seed, mostly the chief, and comes back.
 void expect_nothing_forgotten(const Cluster& cluster, Callbacks (*which)(), const Weights& expected) {
   const std::uint64_t seed = of_this_seed({}).seed;
   expect_nothing_forgotten(cluster, which, expected, cluster.lost[seed % 4 == 0 ? 1 : 0],
@@ -107,6 +106,24 @@ void expect_nothing_forgotten(const Cluster& cluster, Callbacks (*which)(), cons
 
 Weights undisturbed(const Cluster& cluster, Callbacks (*which)()) {
   return SimCluster(cluster.jobs).start(program(cluster, which)).finish(cluster.lost[0]);
+}
+
+// A process that stays when training has ended, and when all others have gone, is killed and comes back:
+// nobody is there, and there are steps left to make.
+void expect_to_leave_stopped_training(const Cluster& cluster, const Weights& expected) {
+  const std::string& lost = cluster.lost[of_this_seed({}).seed % 2];
+  SimCluster sim(cluster.jobs, of_this_seed({.time_limit = 10min, .restart_failed = 1s}));
+  auto run = sim.start([&](SimTask& task) {
+    Weights learned = learn(cluster.strategy(task.server()), stopping());
+    if (task.life() == 1 && task.server().name().to_string() == lost) task.sleep(1h);
+    return learned;
+  });
+  sim.at(1min).kill(lost);
+  sim.at(1min + 1s).restart(lost);
+  const Weights learned = run.finish(cluster.lost[0]);
+  BOOST_TEST((sim.statistics().simulated < 90s), lost);  // it did not wait for the connect timeout
+  BOOST_TEST_REQUIRE(learned.size() == expected.size());
+  for (const auto& [name, value] : expected) BOOST_TEST(identical(learned.at(name), value), name);
 }
 
 }  // namespace
@@ -133,6 +150,13 @@ SIMULATION_TEST(a_chief_that_is_lost_after_training_was_stopped_makes_it_no_long
   static const Weights expected = undisturbed(ranks, stopping);
   expect_nothing_forgotten(ranks, stopping, expected, ranks.lost[0],
                            std::chrono::milliseconds(110 + of_this_seed({}).seed % 16));
+}
+
+SIMULATION_TEST(a_task_that_comes_back_when_training_was_stopped_leaves, seeds(1, 8)) {
+  static const Weights of_servers = undisturbed(servers, stopping),
+                       of_ranks = undisturbed(ranks, stopping);
+  expect_to_leave_stopped_training(servers, of_servers);
+  expect_to_leave_stopped_training(ranks, of_ranks);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -151,7 +151,7 @@ void expect_same(const Learned& learned, const Learned& expected) {
 }
 
 // Of so many moments, which are so far apart, the one for this seed. Later seeds begin with the first
-// again: who is lost after the end of a job, and comes back, waits for ever.
+// again, so that tasks are lost while the job lasts.
 std::chrono::milliseconds moment(std::uint64_t apart_ms, std::uint64_t moments) {
   return std::chrono::milliseconds(apart_ms * (1 + (of_this_seed({}).seed - 1) % moments));
 }
