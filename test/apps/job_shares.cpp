@@ -1,0 +1,109 @@
+// Shares of a job's records, which tasks keep for what comes after the job, on disks that fail or are
+// full.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cerrno>
+#include <cstring>
+
+#include "test/apps/support/job_resources.h"
+
+BOOST_AUTO_TEST_SUITE(job_shares)
+
+using namespace actorflow::test;
+
+namespace {
+
+// Of the first task, so that what comes between the stages is in files, too.
+std::vector<std::string> with_shares(const JobCluster& job) {
+  std::filesystem::create_directory(job.file("shares"));
+  return {"--shares", job.file("shares"), "--work_folder", job.file("work")};
+}
+
+// The task has little memory, and may have a disk of its own.
+void start_with_wide_shares(JobCluster& job, std::size_t task,
+                            const std::vector<std::string>& environment = {}, int slow_us = 0) {
+  std::vector<std::string> flags{"--memory", "48MB", "--spill_folder", job.file("spilled")};
+  if (task == 0) {
+    const auto shares = with_shares(job);
+    flags.insert(flags.end(), shares.begin(), shares.end());
+    flags.insert(flags.end(), {"--wide_shares", "1"});
+  }
+  job.start(task, {.slow_us = slow_us, .flags = flags, .environment = environment});
+}
+
+void expect_end_of_bad_disk(JobCluster& job, int error) {
+  for (std::size_t task = 0; task < 2; ++task) {
+    BOOST_TEST(job[task].wait() == 1, job[task].output());
+    BOOST_TEST(says(job[task], std::strerror(error)), job[task].output());
+    BOOST_TEST(says(job[task], job.file("spilled") + "/scratch."), job[task].output());
+  }
+}
+
+std::size_t lines_of_shares(const JobCluster& job) {
+  std::size_t lines = 0;
+  for (const auto& [name, text] : files_of(job.file("shares")))
+    lines += static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  return lines;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(shares_of_records_on_disks_that_fail_now_and_then_are_whole) {
+  JobCluster job(2);
+  job.start(0, {.slow_us = 100,
+                .flags = with_shares(job),
+                .environment = broken_disk(job, rule("fsync /stage-", EIO, "2 1"))});
+  job.start(1, {.slow_us = 100,
+                .environment = broken_disk(job, rule("open /stage-", ENOSPC, "1 1"), "rules1")});
+  job.expect_success();
+  BOOST_TEST(lines_of_shares(job) == 700u);
+}
+
+BOOST_AUTO_TEST_CASE(shares_of_records_for_which_no_disk_has_room_end_the_job) {
+  JobCluster job(2);
+  const auto environment = broken_disk(job, rule("open /stage-", ENOSPC));
+  job.start(0, {.flags = with_shares(job), .environment = environment});
+  job.start(1, {.environment = environment});
+  for (std::size_t task = 0; task < 2; ++task) {
+    BOOST_TEST(job[task].wait() == 1);
+    BOOST_TEST(says(job[task], "No space left on device"), job[task].output());
+    BOOST_TEST(says(job[task], job.file("work") + "/stage-"), job[task].output());
+  }
+  BOOST_TEST(files_of(job.file("shares")).empty());
+}
+
+// Of 70 MB of shares each task gets more than fits into its memory, so it puts some of it aside.
+BOOST_AUTO_TEST_CASE(large_shares_on_disks_that_fail_now_and_then_are_whole) {
+  JobCluster job(2);
+  start_with_wide_shares(job, 0, broken_disk(job, rule("open /scratch.", EIO, "1 1")));
+  start_with_wide_shares(job, 1, broken_disk(job, rule("pwrite /scratch.", ENOSPC, "2 1"), "rules1"));
+  job.expect_success();
+  BOOST_TEST(lines_of_shares(job) == 700u);
+  for (const char* why : {"cannot create", "No space left on device"})
+    BOOST_TEST(says(job.coordinator(), why), job.coordinator().output());
+}
+
+BOOST_AUTO_TEST_CASE(a_large_share_for_which_its_disk_has_no_room_ends_the_job_and_names_the_file) {
+  for (const char* call : {"open /scratch.", "pwrite /scratch."}) {
+    JobCluster job(2);
+    start_with_wide_shares(job, 0);
+    start_with_wide_shares(job, 1, broken_disk(job, rule(call, ENOSPC)));
+    expect_end_of_bad_disk(job, ENOSPC);
+  }
+}
+
+// A process that is killed when it has its share gets it again on a disk that is full, or broken.
+BOOST_AUTO_TEST_CASE(a_large_share_that_cannot_be_made_again_ends_the_job_and_names_the_file) {
+  for (const int error : {ENOSPC, EIO}) {
+    JobCluster job(2);
+    start_with_wide_shares(job, 0, {}, 3000);
+    start_with_wide_shares(job, 1, {}, 3000);
+    BOOST_TEST(job[1].prints("counting"));
+    job[1].send_signal(SIGKILL);
+    BOOST_TEST(job[1].wait() == 128 + SIGKILL);
+    start_with_wide_shares(job, 1, broken_disk(job, rule("pwrite /scratch.", error)));
+    expect_end_of_bad_disk(job, error);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
