@@ -210,13 +210,9 @@ ReplicaEnd Replica::run() {
   if (elastic_) note_training(server_);
   try {
     return run_session();
-  } catch (const Error& error) {
-    check_not_replaced(server_);
-    blame_settings(error);
-    end_job_of_others(error.status());
-    throw;
   } catch (const std::exception& error) {
     check_not_replaced(server_);
+    if (const auto* known = dynamic_cast<const Error*>(&error)) blame_settings(*known);
     end_job_of_others(failure_of(error));
     throw;
   }
