@@ -111,8 +111,9 @@ bool SessionMaker::is_over() {
   if (server_.stopping())
     over_ = "the job is over";
   else if (is_complete(storage_, options_.checkpoint_dir, options_.last_step))
-    over_ = fmt::format("training is complete: {} has reached step {} of {}", options_.checkpoint_dir,
-                        *completed_step(storage_, options_.checkpoint_dir), options_.last_step);
+    over_ =
+        fmt::format("training is complete: its mark in {} has step {} of {}", options_.checkpoint_dir,
+                    *completed_step(storage_, options_.checkpoint_dir), options_.last_step);
   return !over_.empty();
 }
 

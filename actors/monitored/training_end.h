@@ -13,7 +13,8 @@ namespace actorflow {
 // task any more.
 void mark_complete(Storage& storage, const std::string& folder, std::int64_t global_step);
 
-// The global step at which training in the folder was complete; nothing if it was not.
+// The step of the mark, which is greater than that of the newest checkpoint where training was stopped
+// before it; nothing if training was not complete.
 std::optional<std::int64_t> completed_step(Storage& storage, const std::string& folder);
 
 // The global step of the newest checkpoint in the folder; nothing if there is none.

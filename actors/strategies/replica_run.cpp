@@ -51,6 +51,7 @@ class Replica {
   void leave(MonitoredSession& session);
   ReplicaEnd end_world(MonitoredSession& session);
   ReplicaEnd end_as_chief(MonitoredSession& session);
+  void mark_end();
   void end_program(MonitoredSession& session);
   void end_interrupted(MonitoredSession& session);
   void end_as_worker(MonitoredSession& session);
@@ -290,8 +291,7 @@ void Replica::step(StepContext& context) {
 }
 
 void Replica::make_step(StepContext& context) {
-  // Variables that other tasks initialise are there after the first step.
-  if (!program_.before_step(context.session()) && trains_ && task_.is_chief()) {
+  if (!program_.before_step(context.session()) && task_.is_chief()) {
     ended_early_ = true;
     return;
   }
@@ -341,13 +341,17 @@ ReplicaEnd Replica::end_as_chief(MonitoredSession& session) {
   session.close();
   program_.finish(session.session());
   if (options_.mark_end && !options_.checkpoint_folder.empty())
-    with_storage_tries(*server_.runtime(), "marking the end of training", [this] {
-      mark_complete(
-          storage(), options_.checkpoint_folder,
-          latest_step(storage(), options_.checkpoint_folder).value() - first_step_);
-    });
+    with_storage_tries(*server_.runtime(), "marking the end of training", [this] { mark_end(); });
   server_.shutdown_cluster("training is complete");
   return ReplicaEnd::complete;
+}
+
+// Also of a training that the program has ended before its last step: a task that comes back asks for
+// that step.
+void Replica::mark_end() {
+  const std::string& folder = options_.checkpoint_folder;
+  const std::int64_t made = latest_step(storage(), folder).value() - first_step_;
+  mark_complete(storage(), folder, ended_early_ ? std::max(made, options_.train_steps) : made);
 }
 
 // What the program throws costs no checkpoint.

@@ -45,7 +45,8 @@ struct ReplicaOptions {
   Every save_checkpoint{0, 600};            // and at the end
   int max_to_keep = 5;                      // checkpoints; 0 = all
   std::int64_t longest_hold_ms = 10'000;    // see MonitoredOptions
-  // Marks the end of training in the checkpoint folder, for tasks that may be restarted after it.
+  // Marks the end of training in the checkpoint folder, for tasks that may be restarted after it: until
+  // train_steps are more, it is complete there, also if the program has ended it before.
   bool mark_end = false;
   std::int64_t connect_timeout_ms = 60'000;
 };
@@ -77,7 +78,8 @@ class ReplicaProgram {
   // The next step works on this global step: at the start, after a recovery, and when a replica was
   // behind.
   virtual void begin(Session& session, std::int64_t global_step) = 0;
-  // Before each step that is going to be made. The chief ends the job by false, but for the first step.
+  // Before each step that is going to be made. The chief ends the job by false, which is not for the
+  // first step of a training: variables that other tasks initialise are there after it.
   virtual bool before_step(Session&) { return true; }
   // The feeds of the step.
   virtual Feeds next() = 0;

@@ -11,7 +11,7 @@ std::string serve_parameters(Server& server, const ReplicaOptions& options) {
   constexpr std::int64_t poll_ms = 1000;
   while (!server.join_for(poll_ms))
     if (is_complete(server.runtime()->storage(), options.checkpoint_folder, options.train_steps))
-      return fmt::format("training is complete: {} has reached step {}", options.checkpoint_folder,
+      return fmt::format("training is complete: its mark in {} has step {}", options.checkpoint_folder,
                          options.train_steps);
   throw_if_failed(server);
   return server.join();
