@@ -31,7 +31,9 @@ struct EstimatorTrainOptions {
   std::optional<std::int64_t> max_steps{};  // in all; nothing is done if there were as many already
   // Called as by fit(), for which a train() is one epoch; batches are numbered by their step, or, of an
   // input that ends, from 1 on. csv_logger() writes a row for each train(), which has the number of its
-  // last step, and so have the scalars of tensorboard().
+  // last step, and so have the scalars of tensorboard(). They begin anew with each train(); but on a
+  // cluster, where a task comes back after a loss, or a program that was interrupted is started again,
+  // training to the same end goes on with what they have seen.
   Callbacks callbacks{};
 };
 

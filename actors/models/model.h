@@ -67,11 +67,12 @@ struct FitOptions {
   Callbacks callbacks{};
   Verbosity verbosity = Verbosity::line_per_epoch;
   // Under a strategy of several replicas a batch is that of all together, and a synchronous step takes
-  // one batch; of an asynchronous step it is one replica's. Callbacks are called at the chief, where
-  // alone the model has the trained weights afterwards: elsewhere what would use them throws
-  // failed_precondition until the model gets others, or trains again (is_chief(), distribution.h). The
-  // model goes on there where it is, and later here or elsewhere: weights, optimizer slots, the number
-  // of the step and the learning rate. A checkpoint in ReplicaOptions::checkpoint_folder replaces them.
+  // one batch; of an asynchronous step it is one replica's. Callbacks are called at the chief, and other
+  // tasks may have other ones, or none. At the chief alone the model has the trained weights afterwards:
+  // elsewhere what would use them throws failed_precondition until the model gets others, or trains
+  // again (is_chief(), distribution.h). The model goes on there where it is, and later here or
+  // elsewhere: weights, optimizer slots, the number of the step and the learning rate. A checkpoint in
+  // ReplicaOptions::checkpoint_folder replaces them.
   Distribution strategy = OneDevice{};
   // When this becomes true, training ends after the step that runs, callbacks hear of the epoch as far
   // as it came and of the end, and the model has what was learned so far. A cluster's chief saves before

@@ -211,13 +211,9 @@ ReplicaEnd Replica::run() {
   if (elastic_) note_training(server_);
   try {
     return run_session();
-  } catch (const Error& error) {
-    check_not_replaced(server_);
-    blame_settings(error);
-    end_job_of_others(error.status());
-    throw;
   } catch (const std::exception& error) {
     check_not_replaced(server_);
+    if (const auto* known = dynamic_cast<const Error*>(&error)) blame_settings(*known);
     end_job_of_others(failure_of(error));
     throw;
   }
@@ -295,8 +291,7 @@ void Replica::step(StepContext& context) {
 }
 
 void Replica::make_step(StepContext& context) {
-  // Variables that other tasks initialise are there after the first step.
-  if (!program_.before_step(context.session()) && trains_ && task_.is_chief()) {
+  if (!program_.before_step(context.session()) && task_.is_chief()) {
     ended_early_ = true;
     return;
   }

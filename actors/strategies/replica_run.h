@@ -78,7 +78,8 @@ class ReplicaProgram {
   // The next step works on this global step: at the start, after a recovery, and when a replica was
   // behind.
   virtual void begin(Session& session, std::int64_t global_step) = 0;
-  // Before each step that is going to be made. The chief ends the job by false, but for the first step.
+  // Before each step that is going to be made. The chief ends the job by false, which is not for the
+  // first step of a training: variables that other tasks initialise are there after it.
   virtual bool before_step(Session&) { return true; }
   // The feeds of the step.
   virtual Feeds next() = 0;

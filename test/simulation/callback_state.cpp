@@ -47,6 +47,20 @@ Callbacks stopping() {
   return all;
 }
 
+// Callbacks of a user's own, which have no state and end training with the weights of that step: the end
+// of the seventh epoch, and its first batch.
+Callbacks stopping_after_an_epoch() {
+  return {callback({.on_epoch_end = [](FitContext& training, int epoch, Logs&) {
+    if (epoch == 7) training.stop();
+  }})};
+}
+
+Callbacks stopping_after_a_batch() {
+  return {callback({.on_batch_end = [](FitContext& training, std::int64_t batch, const Logs&) {
+    if (training.model().progress().epoch == 7 && batch == 1) training.stop();
+  }})};
+}
+
 Weights learn(const Distribution& strategy, const Callbacks& callbacks) {
   constexpr std::int64_t count = 30;
   std::vector<float> x, y;
@@ -126,6 +140,23 @@ void expect_to_leave_stopped_training(const Cluster& cluster, const Weights& exp
   for (const auto& [name, value] : expected) BOOST_TEST(identical(learned.at(name), value), name);
 }
 
+struct Stopped {
+  const Cluster* cluster;
+  Callbacks (*callbacks)();
+  Weights expected;
+};
+
+const std::vector<Stopped>& stopped_by_users() {
+  static const auto all = [] {
+    std::vector<Stopped> each;
+    for (const Cluster* cluster : {&servers, &ranks})
+      for (const auto callbacks : {stopping_after_an_epoch, stopping_after_a_batch})
+        each.push_back({cluster, callbacks, undisturbed(*cluster, callbacks)});
+    return each;
+  }();
+  return all;
+}
+
 }  // namespace
 
 SIMULATION_TEST(a_lost_chief_of_servers_forgets_nothing_that_callbacks_have_seen, seeds(1, 16)) {
@@ -157,6 +188,19 @@ SIMULATION_TEST(a_task_that_comes_back_when_training_was_stopped_leaves, seeds(1
                        of_ranks = undisturbed(ranks, stopping);
   expect_to_leave_stopped_training(servers, of_servers);
   expect_to_leave_stopped_training(ranks, of_ranks);
+}
+
+SIMULATION_TEST(a_lost_task_changes_nothing_where_a_users_own_callback_stops_training, seeds(1, 16)) {
+  for (const auto& [cluster, which, expected] : stopped_by_users())
+    expect_nothing_forgotten(*cluster, which, expected);
+}
+
+// The chief is lost around the last checkpoint, before the mark of the end or after it.
+SIMULATION_TEST(a_chief_that_is_lost_after_a_users_own_callback_stopped_makes_no_step_more,
+                seeds(1, 32)) {
+  const auto moment = std::chrono::milliseconds(100 + of_this_seed({}).seed % 32);
+  for (const auto& [cluster, which, expected] : stopped_by_users())
+    expect_nothing_forgotten(*cluster, which, expected, cluster->lost[0], moment);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

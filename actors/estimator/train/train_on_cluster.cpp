@@ -21,12 +21,14 @@ namespace {
 // At the chief. Batches are numbered by the step: there is only one epoch.
 class ClusterRun final : public Callback {
  public:
-  ClusterRun(const RunConfig& config, Clock& clock, Saved saved)
-      : config_(config), clock_(clock), saved_(std::move(saved)) {}
+  // `number`: see FitContext.
+  ClusterRun(const RunConfig& config, Clock& clock, Saved saved, std::int64_t number)
+      : config_(config), clock_(clock), saved_(std::move(saved)), number_(number) {}
 
   bool looks_at_batches() const override { return true; }
   void on_train_begin(FitContext& context) override {
     context.set_logs_by_step();
+    context.set_number(number_);
     report_.emplace(config_, context.storage(), clock_);
   }
   void on_batch_end(FitContext& context, std::int64_t step, const Logs& logs) override {
@@ -46,6 +48,7 @@ class ClusterRun final : public Callback {
   const RunConfig& config_;
   Clock& clock_;
   Saved saved_;
+  std::int64_t number_;
   std::optional<std::int64_t> newest_;
   std::optional<StepReport> report_;
   bool complete_ = false;
@@ -92,9 +95,11 @@ NamedExamples begun_anew(const TrainCall& training, std::int64_t done) {
   return input;
 }
 
+// `begun_at`: of tasks in this process, the step at which all of them begin. They need no mark of the
+// end, and none comes back, so that this step tells one train() from the next; else its end does.
 template <class Strategy>
 void train_as_task(const TrainCall& training, Strategy strategy, const Saved& saved,
-                   bool mark_end = true) {
+                   std::optional<std::int64_t> begun_at = {}) {
   if (training.options.steps)
     throw invalid_argument(fmt::format(
         "train: steps ({}) would count from another checkpoint on each task of a cluster that "
@@ -105,19 +110,20 @@ void train_as_task(const TrainCall& training, Strategy strategy, const Saved& sa
   const auto& max_steps = training.options.max_steps;
   const std::int64_t goal = max_steps ? *max_steps : steps_of(training, server);
   strategy.options = replica_options_of(training, std::move(strategy.options), goal);
-  strategy.options.mark_end = mark_end;
+  strategy.options.mark_end = !begun_at;
   options.strategy = strategy;
-  const auto run = std::make_shared<ClusterRun>(training.config, server.runtime()->clock(), saved);
+  const auto run = std::make_shared<ClusterRun>(training.config, server.runtime()->clock(), saved,
+                                                begun_at.value_or(goal));
   options.callbacks.insert(options.callbacks.begin(), run);
   Model model = training.model.trainable();
   model.fit(training.model.for_training(training.input), options);
   Storage& storage = server.runtime()->storage();
-  if (mark_end && run->complete() && !is_complete(storage, training.config.model_dir, goal))
+  if (!begun_at && run->complete() && !is_complete(storage, training.config.model_dir, goal))
     with_storage_tries(*server.runtime(), "marking the end of training",
                        [&] { mark_complete(storage, training.config.model_dir, goal); });
 }
 
-// By tasks of this process, so that they agree on what was trained before, and need no mark of the end.
+// By tasks of this process, so that they agree on what was trained before.
 template <class StrategyOf>
 void train_here_by(int tasks, const TrainCall& training, const Saved& saved,
                    const StrategyOf& strategy_of) {
@@ -129,7 +135,7 @@ void train_here_by(int tasks, const TrainCall& training, const Saved& saved,
   LocalCluster cluster({{"worker", tasks}});
   run_on_threads(cluster, tasks, [&](int task) {
     train_as_task(TrainCall{training.model, input, training.config, options},
-                  strategy_of(cluster.server("worker", task)), saved, false);
+                  strategy_of(cluster.server("worker", task)), saved, done);
   });
 }
 

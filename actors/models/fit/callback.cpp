@@ -5,8 +5,10 @@
 
 namespace actorflow {
 
+// What was stopped within an epoch goes on from there another time.
 void FitContext::save(const std::string& folder) {
-  model_.engine_->save(folder, {}, callbacks_->state());
+  const bool is_whole_epoch = model_.engine_->progress.batches == 0;
+  model_.engine_->save(folder, {}, callbacks_->state(is_whole_epoch));
 }
 
 void FitContext::resume(const std::string& folder) {

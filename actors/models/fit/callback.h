@@ -51,12 +51,17 @@ class FitContext {
   bool measures(std::string_view name) const {
     return std::ranges::find(measured_, name) != measured_.end();
   }
-  // For fit() and estimators, not for callbacks, as the next one.
+  // For fit() and estimators, not for callbacks, as the next ones.
   void set_measured(std::vector<std::string> names) { measured_ = std::move(names); }
   // Whether logs are numbered by the step at their end and not by the epoch: for a training of a single
   // epoch that a later training may continue, as an estimator's.
   bool logs_by_step() const { return logs_by_step_; }
   void set_logs_by_step() { logs_by_step_ = true; }
+  // Tells this training from others that save into the same folder, whose callbacks are not its own:
+  // these begin anew where it goes on from a checkpoint of another number. Without a number they go on
+  // from any. For on_train_begin().
+  void set_number(std::int64_t number) { number_ = number; }
+  const std::optional<std::int64_t>& number() const { return number_; }
   // For on_train_begin(): what comes before need not be trained.
   void begin_at(const FitProgress& first) {
     first_ = first;
@@ -73,10 +78,14 @@ class FitContext {
   void set_callbacks(const FitCallbacks& callbacks) { callbacks_ = &callbacks; }
   std::optional<CallbackState> take_resumed_state() { return std::exchange(resumed_state_, {}); }
   // Ends training after the present step, or, in on_train_begin() and on_epoch_begin(), before the next
-  // one. Several replicas make their first step in any case.
-  void stop() { stopped_ = true; }
+  // one. Several replicas that begin a training make its first step in any case. When a task is lost
+  // before the training ends, the one in its place makes no more steps: checkpoints of
+  // ReplicaOptions::mark_end and backups of whole epochs know of it.
+  void stop() { stopped_ = asked_to_stop_ = true; }
   bool stopped() const { return stopped_; }
-  // The same because the program was told to end (FitOptions::interrupted): it may go on another time.
+  // Whether by stop(), be it before a loss, and not only by interrupt().
+  bool asked_to_stop() const { return asked_to_stop_; }
+  // Ends it because the program was told to end (FitOptions::interrupted): it may go on another time.
   void interrupt() { stopped_ = interrupted_ = true; }
   bool interrupted() const { return interrupted_; }
 
@@ -88,9 +97,11 @@ class FitContext {
   std::vector<std::string> measured_;
   const FitCallbacks* callbacks_ = nullptr;
   std::optional<CallbackState> resumed_state_;
+  std::optional<std::int64_t> number_;
   bool logs_by_step_ = false;
   bool resumed_ = false;
   bool stopped_ = false;
+  bool asked_to_stop_ = false;
   bool interrupted_ = false;
 };
 

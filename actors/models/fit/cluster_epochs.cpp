@@ -56,6 +56,7 @@ void ClusterFit::begin(Session& session, std::int64_t global_step) {
 bool ClusterFit::restore_callbacks() {
   if (!restored_) return false;
   const ExtraState saved = *std::exchange(restored_, std::nullopt);
+  may_end_ = place_ > first_place();
   if (training_.stopped()) return true;
   callbacks_.restore(saved);
   sums_.reset();
@@ -194,9 +195,11 @@ std::optional<double> ClusterFit::new_not_finite(const Tensor& own_loss, const T
   return loss;
 }
 
+// A restart after the end is told from a second fit() by the mark of the end alone: without that a stop
+// leaves no mark either.
 ExtraState ClusterFit::state_of_callbacks() const {
-  ExtraState state = callbacks_.state();
-  if (!state.empty() && told_) state[told_epochs] = Tensor::scalar<std::int64_t>(*told_);
+  ExtraState state = callbacks_.state(replica_options_.mark_end && may_end_);
+  if (!options_.callbacks.empty() && told_) state[told_epochs] = Tensor::scalar<std::int64_t>(*told_);
   return state;
 }
 

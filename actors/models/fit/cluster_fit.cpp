@@ -168,10 +168,9 @@ void ClusterFit::initialise(Session& session) {
     if (engine_.kept_state) in_session_->set_state(*engine_.kept_state);
   }
   const FitProgress& first = training_.first();
-  const std::int64_t place = (first.epoch - 1) * steps_per_epoch_ + first.batches;
   session.run(std::vector<Output>{},
               {{steps_fed_, Tensor::scalar(model_steps_)},
-               {first_step_fed_, Tensor::scalar(model_steps_ - place)}},
+               {first_step_fed_, Tensor::scalar(model_steps_ - first_place())}},
               begin_at_);
   in_session_->take_changed();
   if (line_ && !training_.stopped()) callbacks_.begin_anew();
@@ -197,11 +196,13 @@ void ClusterFit::use(Session& session) {
 }
 
 bool ClusterFit::before_step(Session& session) {
-  if (!task_.is_chief() || !epoch_begins_) return true;
-  use(session);
-  begin_epoch();
-  hand_out_changes(place_);
-  return !training_.stopped();
+  if (!task_.is_chief()) return true;
+  if (epoch_begins_ && !is_stopped()) {
+    use(session);
+    begin_epoch();
+    hand_out_changes(place_);
+  }
+  return !is_stopped();
 }
 
 Feeds ClusterFit::next() {
@@ -267,6 +268,7 @@ bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::spa
   place_ = global_step - first_step_.value();
   if (!task_.is_chief()) return true;
   use(session);
+  may_end_ = true;
   const auto own = values.first(1 + engine_.compiled().metrics.size());
   last_values_.assign(own.begin(), own.end());
   line_->step();
@@ -287,7 +289,9 @@ bool ClusterFit::before_last_save(Session& session) {
   use(session);
   if (training_.stopped()) end_part_of_epoch();
   callbacks_.on_train_end();
-  return in_session_->take_changed() || weights_set_;
+  // A checkpoint of the last step that was saved before does not know that a callback stopped training.
+  return in_session_->take_changed() || weights_set_ ||
+         (replica_options_.mark_end && training_.asked_to_stop());
 }
 
 void ClusterFit::on_interrupt(Session& session) {

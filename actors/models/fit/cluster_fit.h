@@ -92,6 +92,10 @@ class ClusterFit final : public ReplicaProgram {
   void tell_epoch(int epoch, Logs logs);
   bool is_over(int epoch, std::int64_t place) const;
   void hand_out_changes(std::int64_t place);
+  bool is_stopped() const { return may_end_ && training_.stopped(); }
+  std::int64_t first_place() const {
+    return (training_.first().epoch - 1) * steps_per_epoch_ + training_.first().batches;
+  }
   int epoch_of(std::int64_t place) const { return static_cast<int>(place / steps_per_epoch_) + 1; }
   std::optional<TrainedState> state_at_end();
   double expected_examples(int epoch) const;
@@ -141,6 +145,7 @@ class ClusterFit final : public ReplicaProgram {
   // The next step begins an epoch: before it callbacks hear so. Not earlier: a checkpoint of the end of
   // an epoch may not have what they change then, as they do so again when training goes on from it.
   bool epoch_begins_ = false;
+  bool may_end_ = false;  // a step was made: variables that other tasks initialise have values
   std::optional<double> rate_before_epoch_;  // the learning rate, if callbacks can set it
   bool initialised_ = false;  // since begin() was called last
   int began_within_ = 0;      // the epoch in whose middle training began, from a backup; 0: none

@@ -13,6 +13,15 @@
 namespace actorflow {
 namespace {
 
+// Beside the state of callbacks: FitContext::number(), and, of a training that a callback has stopped,
+// end_of_training(). One that was given another end since, such as more epochs, is not stopped.
+const std::string number_of_training = "fit/training", stopped_training = "fit/stopped";
+
+std::optional<std::int64_t> number_in(const ExtraState& saved, const std::string& name) {
+  const auto found = saved.find(name);
+  return found == saved.end() ? std::nullopt : std::optional(found->second.scalar<std::int64_t>());
+}
+
 // "callbacks/<name>/", for the second of a name "callbacks/<name>#2/".
 std::vector<std::string> prefixes_of(const Callbacks& callbacks) {
   std::vector<std::string> prefixes;
@@ -85,7 +94,12 @@ void FitCallbacks::on_train_end() {
   save_training();
 }
 
-ExtraState FitCallbacks::state() const { return before_part_ ? *before_part_ : present_state(); }
+ExtraState FitCallbacks::state(bool stop) const {
+  ExtraState all = before_part_ ? *before_part_ : present_state();
+  if (const auto& number = context_.number()) all[number_of_training] = Tensor::scalar(*number);
+  if (stop && context_.asked_to_stop()) all[stopped_training] = Tensor::scalar(end_of_training());
+  return all;
+}
 
 ExtraState FitCallbacks::present_state() const {
   ExtraState all;
@@ -95,6 +109,12 @@ ExtraState FitCallbacks::present_state() const {
 }
 
 void FitCallbacks::restore(const ExtraState& saved) {
+  const auto& number = context_.number();
+  restore_each(!number || number_in(saved, number_of_training) == number ? saved : ExtraState());
+  if (number_in(saved, stopped_training) == end_of_training()) context_.stop();
+}
+
+void FitCallbacks::restore_each(const ExtraState& saved) {
   before_part_.reset();
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     const CallbackState own = state_with(kept_[i].prefix, saved);

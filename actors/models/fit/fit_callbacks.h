@@ -32,9 +32,12 @@ class FitCallbacks {
   void on_epoch_end(int epoch, Logs& logs);
   void on_train_end();
 
-  // The state of all, for a checkpoint of the present step.
-  ExtraState state() const;
-  // Gives each its state; those that have none here begin anew.
+  // The state of all, for a checkpoint of the present step; with `stop` also that a callback has stopped
+  // the training, which then makes no more steps when it is restored.
+  ExtraState state(bool stop) const;
+  // Gives each its state; those that have none here begin anew, and so do all if it is another
+  // training's (FitContext::number()). Stops training that was stopped when this was saved, unless its
+  // end was another one.
   void restore(const ExtraState& saved);
   // The state that they had when training began.
   void begin_anew();
@@ -47,6 +50,8 @@ class FitCallbacks {
     for (const auto& callback : callbacks_) callback->save_training(context_);
   }
   ExtraState present_state() const;
+  void restore_each(const ExtraState& saved);
+  std::int64_t end_of_training() const { return context_.number().value_or(context_.last_epoch()); }
 
   const Callbacks& callbacks_;
   const std::vector<Metric>& metrics_;

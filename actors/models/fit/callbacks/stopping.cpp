@@ -28,7 +28,6 @@ class EarlyStopping final : public Callback {
   void on_train_begin(FitContext&) override {
     value_.reset();
     epochs_without_ = best_epoch_ = 0;
-    stopped_ = false;
     best_weights_.clear();
   }
 
@@ -38,8 +37,7 @@ class EarlyStopping final : public Callback {
   }
   CallbackState state() const override {
     CallbackState state{{"epochs_without", Tensor::scalar<std::int64_t>(epochs_without_)},
-                        {"best_epoch", Tensor::scalar<std::int64_t>(best_epoch_)},
-                        {"stopped", Tensor::scalar<std::int64_t>(stopped_)}};
+                        {"best_epoch", Tensor::scalar<std::int64_t>(best_epoch_)}};
     value_.keep_in(state);
     keep_all(best_weights_, "weights/", state);
     return state;
@@ -48,20 +46,12 @@ class EarlyStopping final : public Callback {
     value_.restore(state);
     epochs_without_ = static_cast<int>(kept_number(*this, state, "epochs_without"));
     best_epoch_ = static_cast<int>(kept_number(*this, state, "best_epoch"));
-    stopped_ = kept_number(*this, state, "stopped") != 0 && epochs_without_ >= options_.patience;
     if (options_.restore_best_weights) best_weights_ = kept_all(state, "weights/");
-  }
-
-  // Training that was lost after it had been stopped, before it ended: a step that it makes nevertheless
-  // counts for nothing. With more patience it goes on.
-  void on_epoch_begin(FitContext& training, int) override {
-    if (stopped_) training.stop();
   }
 
   // As in Keras, nothing stops in the first epoch, whose weights are the best until others are, and
   // patience begins anew only where a value is better than the baseline, too.
   void on_epoch_end(FitContext& training, int epoch, Logs& logs) override {
-    if (stopped_) return;
     const auto value = value_.find(training, logs);
     if (!value || epoch < options_.start_from_epoch) return;
     ++epochs_without_;
@@ -72,7 +62,6 @@ class EarlyStopping final : public Callback {
     } else if (epochs_without_ >= options_.patience && epoch > 1) {
       spdlog::info("early stopping in epoch {}: '{}' was best in epoch {}", epoch, options_.monitor,
                    best_epoch_);
-      stopped_ = true;
       training.stop();
     }
   }
@@ -91,7 +80,6 @@ class EarlyStopping final : public Callback {
   MonitoredValue value_;
   int epochs_without_ = 0;
   int best_epoch_ = 0;
-  bool stopped_ = false;
   std::map<std::string, Tensor> best_weights_;
 };
 
