@@ -60,9 +60,8 @@ struct StoppedCluster {
   // The hash of what was learned, and the last step, when all tasks have ended well.
   std::string result() {
     tasks.expect_all_end(0);
-    return weights() + last_line_with("ended at step ", chief());
+    return last_line_with("weights ", chief());
   }
-  std::string weights() { return last_line_with("weights ", chief()); }
 
   Folder folder;
   Jobs jobs;
@@ -80,6 +79,8 @@ const std::string& undisturbed(const Jobs& jobs, const Flags& flags) {
   }
   return result;
 }
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
@@ -149,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_chief_that_comes_back_with_less_patience_ends_sooner) {
     cluster.expect_print("epoch 80/");
     cluster.replace_chief({"--patience=20"});
     const std::string result = cluster.result();
-    BOOST_TEST(has(expected, cluster.weights()), result << " and " << expected);
+    BOOST_TEST(first_line(result) == first_line(expected));
     BOOST_TEST(result != expected);
   }
 }

@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_train_that_was_stopped_and_lost_makes_no_step_more) {
            .callbacks = {counting([&](FitContext&, std::int64_t count) { counts.push_back(count); })}});
     BOOST_TEST(counts.empty());
     BOOST_TEST(step_in(folder) == 4);
-    BOOST_TEST(completed_step(posix_storage(), folder.path()).value() == 10);
+    BOOST_TEST(read_training_end(posix_storage(), folder.path()).value().steps == 10);
   }
 }
 

@@ -79,7 +79,7 @@ struct Saving {
   void lose_after(const Callbacks& callbacks, std::int64_t batches = 1) {
     Model lost = step_counter();
     fit(lost, callbacks, 7, batches);
-    BOOST_TEST(completed_step(posix_storage(), folder.path()).value() == 7 * batches);
+    BOOST_TEST(read_training_end(posix_storage(), folder.path()).value().steps == 7 * batches);
     BOOST_TEST_REQUIRE(std::filesystem::remove(folder.file("training-complete")));
   }
 
@@ -130,7 +130,7 @@ BOOST_FIXTURE_TEST_CASE(a_chief_that_comes_back_trains_no_more, Saving) {
   Model again = step_counter(), once_more = step_counter(), further = step_counter();
   BOOST_TEST(fit(again, {}, 7).epochs.empty());
   BOOST_TEST(weight_of(again) == -3.F);
-  BOOST_TEST(completed_step(posix_storage(), folder.path()).value() == 7);
+  BOOST_TEST(read_training_end(posix_storage(), folder.path()).value().steps == 7);
   // After its end, too.
   BOOST_TEST(fit(once_more, {}, 7).epochs.empty());
   BOOST_TEST(weight_of(once_more) == -3.F);
