@@ -1,25 +1,12 @@
 // Lloyd's k-means of points of 20 doubles: rows of the centres' coordinates.
 #pragma once
 
-#include <limits>
-
 #include "actors/jobs/job.h"
+#include "schema/records/nearest.h"
 
 namespace actorflow {
 
 using ClusterPoint = std::array<double, 20>;
-
-// The first of the centres that are nearest.
-inline std::size_t nearest_centre(const std::vector<ClusterPoint>& centres, const ClusterPoint& p) {
-  std::pair nearest{std::numeric_limits<double>::infinity(), std::size_t{0}};
-  for (std::size_t i = 0; i < centres.size(); ++i) {
-    double squares = 0;
-    for (std::size_t d = 0; d < p.size(); ++d)
-      squares += (centres[i][d] - p[d]) * (centres[i][d] - p[d]);
-    if (squares < nearest.first) nearest = {squares, i};
-  }
-  return nearest.second;
-}
 
 inline void k_means(Job& job) {
   const auto points = job.read_records<ClusterPoint>(job.param("input")).cache();
@@ -32,7 +19,7 @@ inline void k_means(Job& job) {
     throw invalid_argument(start.empty() ? "the input has no point" : "--start has no point");
   for (int round = 0; round < rounds; ++round) {
     const auto add = [centres](auto& means, const ClusterPoint& p) {
-      means[nearest_centre(centres, p)].add(p);
+      means[nearest_of(centres, p)].add(p);
     };
     const auto means = points.fold(std::vector<MeanOf<ClusterPoint>>(centres.size()), add, AddFields());
     if (std::ranges::all_of(means, [](const auto& mean) { return mean.count == 0; }))
