@@ -1,9 +1,6 @@
 // Which files each word occurs in: rows "word,number of files,files", by word.
 #pragma once
 
-#include <memory>
-#include <utility>
-
 #include "actors/jobs/job.h"
 
 namespace actorflow {
@@ -36,12 +33,10 @@ inline void inverted_index(Job& job) {
       .flat_map(words_with_file)
       .fold_by_key(FileNumbers(), add, append)
       .sort_by([](const auto& entry) -> const auto& { return entry.first; })
-      .map([paths, names = std::string()](const auto& entry) mutable {
+      .map([paths, join = TextJoiner(' ')](const auto& entry) mutable {
         const auto& [word, files] = entry;
-        names.clear();
-        for (const std::uint32_t file : files.all) (names += (*paths)[file]) += ' ';
-        if (!names.empty()) names.pop_back();
-        return std::tuple{word, static_cast<std::int64_t>(files.all.size()), std::string_view(names)};
+        const auto path = [&](std::uint32_t file) -> const auto& { return (*paths)[file]; };
+        return std::tuple{word, static_cast<std::int64_t>(files.all.size()), join(files.all, path)};
       })
       .write_csv(job.param("output"));
 }
