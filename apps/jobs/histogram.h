@@ -10,9 +10,9 @@ inline constexpr std::int64_t longest_word = 31;
 
 inline void histogram_of_lengths(Job& job) {
   Server server = local_server(job, "histogram");
-  const auto lengths = job.read_text(job.param("input")).flat_map(words).map([](auto word) {
-    return std::min(static_cast<std::int64_t>(word.size()), longest_word);
-  });
+  const std::string input = job.param("input"), output = job.param("output");
+  const auto lengths = job.read_text(input).flat_map(words).map(
+      [](auto word) { return std::min(static_cast<std::int64_t>(word.size()), longest_word); });
   server.serve_input("lengths", lengths.batch(4096).dataset().prefetch(2));
 
   Graph g;
@@ -28,7 +28,7 @@ inline void histogram_of_lengths(Job& job) {
   std::vector<std::pair<std::int64_t, std::int64_t>> rows;
   for (const std::int64_t count : session.run(counts).values<std::int64_t>())
     rows.emplace_back(std::ssize(rows), count);
-  job.from(rows).write_csv(job.param("output"));
+  job.from(rows).write_csv(output);
 }
 
 }  // namespace actorflow

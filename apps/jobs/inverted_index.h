@@ -12,7 +12,7 @@ struct FileNumbers {
 };
 
 inline void inverted_index(Job& job) {
-  const std::string& input = job.param("input");
+  const std::string input = job.param("input"), output = job.param("output");
   const auto paths = std::make_shared<const std::vector<std::string>>(job.input_files(input));
   const auto words_with_file = [](const auto& line) {
     return words(line.second) | std::views::transform([file = line.first](auto word) {
@@ -38,7 +38,7 @@ inline void inverted_index(Job& job) {
         const auto path = [&](std::uint32_t file) -> const auto& { return (*paths)[file]; };
         return std::tuple{word, static_cast<std::int64_t>(files.all.size()), join(files.all, path)};
       })
-      .write_csv(job.param("output"));
+      .write_csv(output);
 }
 
 }  // namespace actorflow

@@ -12,7 +12,7 @@ inline void k_means(Job& job) {
   const auto points = job.read_records<ClusterPoint>(job.param("input")).cache();
   const auto k = static_cast<std::size_t>(job.count_param("k", 16));
   const int rounds = job.param("rounds", 10);
-  const std::string start = job.param("start", "");
+  const std::string start = job.param("start", ""), output = job.param("output");
   std::vector<ClusterPoint> centres =
       start.empty() ? points.sample(k, 1).collect() : job.read_records<ClusterPoint>(start).collect();
   if (centres.empty())
@@ -27,7 +27,7 @@ inline void k_means(Job& job) {
     for (std::size_t i = 0; i < centres.size(); ++i)
       if (means[i].count > 0) centres[i] = means[i].value();
   }
-  job.from(centres).write_csv(job.param("output"));
+  job.from(centres).write_csv(output);
 }
 
 }  // namespace actorflow

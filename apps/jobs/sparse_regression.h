@@ -25,7 +25,8 @@ inline SparseExample sparse_example(std::vector<std::int64_t> numbers) {
 
 inline void sparse_regression(Job& job) {
   Server server = local_server(job, "sparse_regression");
-  const auto examples = job.read_csv<std::vector<std::int64_t>>(job.param("input")).map(sparse_example);
+  const std::string input = job.param("input"), output = job.param("output");
+  const auto examples = job.read_csv<std::vector<std::int64_t>>(input).map(sparse_example);
   const auto epochs = job.count_param("epochs", 1), features = job.count_param("features", 784);
   const double rate = job.param("rate", 0.1);
   server.serve_input("examples", examples.batch(64).dataset().repeat(epochs).prefetch(2));
@@ -42,7 +43,7 @@ inline void sparse_regression(Job& job) {
   Session session(server.target(), g);
   session.initialize_variables();
   run_to_end_of_input(session, step);
-  job.from(session.run(w).values<float>()).write_csv(job.param("output"));
+  job.from(session.run(w).values<float>()).write_csv(output);
 }
 
 }  // namespace actorflow
