@@ -9,8 +9,9 @@
 
 namespace actorflow {
 
-// A server without a port in the runtime of the job, which must outlive it. Throws invalid_argument if
-// other tasks take part in the job: each would learn from its share of the input alone.
+// A server without a port, in the runtime of the job. It must end before the job. Throws
+// invalid_argument if other tasks take part in the job: each would learn from its share of the input
+// alone.
 inline Server local_server(const Job& job, const std::string& program) {
   if (job.has_others())
     throw invalid_argument(program +
