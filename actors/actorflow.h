@@ -5,6 +5,7 @@
 #include "actors/checkpoint/saver.h"
 #include "actors/checkpoint/start_number.h"
 #include "actors/client/dataset_iterator.h"
+#include "actors/client/end_of_input.h"
 #include "actors/client/epoch_fence.h"
 #include "actors/client/queue_runner.h"
 #include "actors/client/session.h"

@@ -1,43 +1,10 @@
-// How many words of a text have each length, counted by a variable on a parameter shard, to which a job
-// sends batches of lengths: rows "length,count". Longer words count as of 31 characters.
+// How many words of a text have each length: rows "length,count".
 //
 //   histogram --input 'books/*.txt' --output lengths
 //
-// One process, as the variable is its own.
-#include "actors/actorflow.h"
-#include "actors/jobs/job.h"
-#include "actors/jobs/tensors/batches.h"
-#include "apps/jobs/one_process.h"
-#include "apps/training/end_of_input.h"
+// One process, as the variable that counts is its own.
+#include "apps/jobs/histogram.h"
 
-using namespace actorflow;
-
-namespace {
-
-constexpr std::int64_t most = 31;
-
-void count_lengths(Job& job) {
-  expect_one_process(job, "histogram");
-  const auto lengths = job.read_text(job.param("input")).flat_map(words).map([](auto word) {
-    return std::min(static_cast<std::int64_t>(word.size()), most);
-  });
-  Server server = Server::local();
-  server.serve_input("lengths", lengths.batch(4096).dataset().prefetch(2));
-
-  Graph g;
-  const Variable counts = g.variable("counts", g.constant(Tensor::zeros(DType::int64, {most + 1})));
-  const Output batch = iterator_get_next(g, "lengths", {{DType::int64, {Shape::unknown}}})[0];
-  const Output add = g.assign_add(counts, unsorted_segment_sum(ones_like(batch), batch, most + 1));
-  Session session(server.target(), g);
-  session.initialize_variables();
-  run_to_end_of_input(session, add);
-
-  std::vector<std::pair<std::int64_t, std::int64_t>> rows;
-  for (const std::int64_t count : session.run(counts).values<std::int64_t>())
-    rows.emplace_back(std::ssize(rows), count);
-  job.from(rows).write_csv(job.param("output"));
+int main(int argc, char** argv) {
+  return actorflow::run_jobs(argc, argv, {{"histogram", actorflow::histogram_of_lengths}});
 }
-
-}  // namespace
-
-int main(int argc, char** argv) { return run_jobs(argc, argv, {{"histogram", count_lengths}}); }

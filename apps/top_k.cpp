@@ -4,5 +4,5 @@
 #include "apps/jobs/top_k.h"
 
 int main(int argc, char** argv) {
-  return actorflow::run_jobs(argc, argv, {{"top_k", actorflow::top_k}});
+  return actorflow::run_jobs(argc, argv, {{"top_k", actorflow::most_frequent_words}});
 }

@@ -171,6 +171,9 @@ class Job {
   bool coordinates() const { return state_->engine().coordinates(); }
   // Whether other tasks take part.
   bool has_others() const { return state_->engine().has_others(); }
+  // What the job runs on, in a simulation, too: for a server of the job's own,
+  // Server::local(job.runtime()). Where that serves a dataset of the job it must end before the job.
+  const std::shared_ptr<Runtime>& runtime() const { return state_->engine().runtime(); }
   // The job has ended well: nothing of its work folder is needed any more. Without this call it has not.
   // Not for jobs that run_job() or run_jobs() runs.
   void end() const { state_->engine().end(); }

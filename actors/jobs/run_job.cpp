@@ -103,6 +103,7 @@ void run_function(Job& job, const JobFunction& function) {
   try {
     function(job);
   } catch (const PlanIsComplete&) {
+    return job.state()->parameters().close();  // it may not have asked for its output yet
   }
   job.state()->parameters().expect_all_asked();
 }

@@ -1,8 +1,10 @@
-// The words of a text.
+// The words of a text, and texts made of several.
 #pragma once
 
+#include <functional>
 #include <iterator>
 #include <ranges>
+#include <string>
 #include <string_view>
 
 namespace actorflow {
@@ -48,6 +50,27 @@ class Words {
 
 // For flat_map.
 inline constexpr auto words = [](std::string_view text) { return Words(text); };
+
+// Joins texts, with a separator between them. Keeps its memory from one call to the next, so that a
+// function of a job may join for each record. For one thread; copies have memory of their own.
+class TextJoiner {
+ public:
+  explicit TextJoiner(char separator) : separator_(separator) {}
+
+  // Joins `text_of(part)` of each part, a std::string_view or what becomes one. The result lives until
+  // the next call.
+  template <std::ranges::input_range Parts, class TextOf = std::identity>
+  std::string_view operator()(const Parts& parts, const TextOf& text_of = {}) {
+    joined_.clear();
+    for (const auto& part : parts) (joined_ += std::string_view(text_of(part))) += separator_;
+    if (!joined_.empty()) joined_.pop_back();
+    return joined_;
+  }
+
+ private:
+  char separator_;
+  std::string joined_;
+};
 
 }  // namespace actorflow
 

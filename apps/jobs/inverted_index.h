@@ -1,9 +1,6 @@
 // Which files each word occurs in: rows "word,number of files,files", by word.
 #pragma once
 
-#include <memory>
-#include <utility>
-
 #include "actors/jobs/job.h"
 
 namespace actorflow {
@@ -15,7 +12,7 @@ struct FileNumbers {
 };
 
 inline void inverted_index(Job& job) {
-  const std::string& input = job.param("input");
+  const std::string input = job.param("input"), output = job.param("output");
   const auto paths = std::make_shared<const std::vector<std::string>>(job.input_files(input));
   const auto words_with_file = [](const auto& line) {
     return words(line.second) | std::views::transform([file = line.first](auto word) {
@@ -36,14 +33,12 @@ inline void inverted_index(Job& job) {
       .flat_map(words_with_file)
       .fold_by_key(FileNumbers(), add, append)
       .sort_by([](const auto& entry) -> const auto& { return entry.first; })
-      .map([paths, names = std::string()](const auto& entry) mutable {
+      .map([paths, join = TextJoiner(' ')](const auto& entry) mutable {
         const auto& [word, files] = entry;
-        names.clear();
-        for (const std::uint32_t file : files.all) (names += (*paths)[file]) += ' ';
-        if (!names.empty()) names.pop_back();
-        return std::tuple{word, static_cast<std::int64_t>(files.all.size()), std::string_view(names)};
+        const auto path = [&](std::uint32_t file) -> const auto& { return (*paths)[file]; };
+        return std::tuple{word, static_cast<std::int64_t>(files.all.size()), join(files.all, path)};
       })
-      .write_csv(job.param("output"));
+      .write_csv(output);
 }
 
 }  // namespace actorflow

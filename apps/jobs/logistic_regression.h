@@ -19,6 +19,7 @@ inline void logistic_regression(Job& job) {
   const auto examples = job.read_records<LabelledExample>(job.param("input")).cache();
   const double rate = job.param("rate", 0.5);
   const int rounds = job.param("rounds", 50);
+  const std::string output = job.param("output");
   LogisticWeights w{};
   for (int round = 0; round < rounds; ++round) {
     const auto add = [w](auto& gradient, const LabelledExample& e) {
@@ -34,7 +35,7 @@ inline void logistic_regression(Job& job) {
     for (std::size_t i = 0; i < w.size(); ++i)
       w[i] -= rate * gradient.sum[i] / static_cast<double>(gradient.count);
   }
-  job.from(std::vector{w}).write_csv(job.param("output"));
+  job.from(std::vector{w}).write_csv(output);
 }
 
 }  // namespace actorflow

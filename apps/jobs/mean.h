@@ -9,10 +9,11 @@ namespace actorflow {
 
 inline void mean_of_numbers(Job& job) {
   const auto numbers = job.read_csv<std::tuple<double>>(job.param("input"));
+  const std::string output = job.param("output", "");
   const auto all = numbers.fold(
       MeanOf<double>(), [](auto& mean, const auto& row) { mean.add(std::get<0>(row)); }, AddFields());
   if (all.count == 0) throw Error(Code::invalid_argument, "the input has no number");
-  if (const std::string output = job.param("output", ""); !output.empty())
+  if (!output.empty())
     job.from(std::vector{std::pair{all.value(), all.count}}).write_csv(output);
   else if (job.coordinates())
     std::cout << all.value() << " is the mean of " << all.count << " numbers\n";

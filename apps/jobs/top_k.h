@@ -5,7 +5,7 @@
 
 namespace actorflow {
 
-inline void top_k(Job& job) {
+inline void most_frequent_words(Job& job) {
   job.read_text(job.param("input"))
       .flat_map(words)
       .key_by(std::identity())

@@ -127,6 +127,22 @@ ScenarioFiles labelled_examples() {
   return {{"examples", bytes_of(examples)}};
 }
 
+ScenarioFiles sparse_examples() {
+  Dice dice;
+  std::string text;
+  for (int i = 0; i < 800; ++i) {
+    std::string features;
+    int lower = 0;
+    for (int f = 0; f < 9; ++f) {
+      const std::uint64_t feature = 1 + dice.below(60);
+      lower += feature <= 30;
+      features += fmt::format(" {}", feature);
+    }
+    text += fmt::format("{}{}\n", lower > 4 ? 1 : 0, features);
+  }
+  return {{"examples.txt", bytes_of(text)}};
+}
+
 ScenarioFiles numbers_as_text() {
   Dice dice;
   std::string text;

@@ -15,6 +15,8 @@ ScenarioFiles tables_to_join();
 ScenarioFiles points_to_group();
 // Records of 20 doubles and a label, 0 or 1.
 ScenarioFiles labelled_examples();
+// Lines "label feature feature ..." with features from 1 to 60, the lower of which speak for 1.
+ScenarioFiles sparse_examples();
 // Numbers, one in a line.
 ScenarioFiles numbers_as_text();
 // lineitem.csv.

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include "apps/cli/program.h"
+#include "apps/jobs/histogram.h"
 #include "apps/jobs/inverted_index.h"
 #include "apps/jobs/join.h"
 #include "apps/jobs/k_means.h"
 #include "apps/jobs/logistic_regression.h"
 #include "apps/jobs/mean.h"
+#include "apps/jobs/sparse_regression.h"
 #include "apps/jobs/sql_q1.h"
 #include "apps/jobs/sql_q3.h"
 #include "apps/jobs/terasort.h"
@@ -28,6 +30,7 @@ Parameters with(Parameters more = {}) {
 
 const std::map<std::string, ScenarioJob>& scenario_jobs() {
   static const std::map<std::string, ScenarioJob> jobs{
+      {"histogram", {with()}},
       {"inverted_index", {with()}},
       {"join",
        {{{"left", "input/left.csv"},
@@ -38,6 +41,7 @@ const std::map<std::string, ScenarioJob>& scenario_jobs() {
       {"k_means", {with({{"k", "4"}, {"rounds", "3"}}), points_to_group}},
       {"logistic_regression", {with({{"rounds", "3"}}), labelled_examples}},
       {"mean", {with(), numbers_as_text}},
+      {"sparse_regression", {with({{"features", "60"}, {"epochs", "2"}}), sparse_examples}},
       {"sql_q1", {{{"lineitem", "input/lineitem.csv"}, {"output", "output"}}, line_items}},
       {"sql_q3",
        {{{"customer", "input/customer.csv"},
@@ -54,15 +58,17 @@ const std::map<std::string, ScenarioJob>& scenario_jobs() {
 }  // namespace
 
 const JobTable& scenario_job_table() {
-  static const JobTable jobs{{"inverted_index", inverted_index},
+  static const JobTable jobs{{"histogram", histogram_of_lengths},
+                             {"inverted_index", inverted_index},
                              {"join", join_files},
                              {"k_means", k_means},
                              {"logistic_regression", logistic_regression},
                              {"mean", mean_of_numbers},
+                             {"sparse_regression", sparse_regression},
                              {"sql_q1", tpch_q1},
                              {"sql_q3", tpch_q3},
                              {"terasort", terasort},
-                             {"top_k", top_k},
+                             {"top_k", most_frequent_words},
                              {"word_count", word_count}};
   return jobs;
 }

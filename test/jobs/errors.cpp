@@ -448,6 +448,24 @@ BOOST_AUTO_TEST_CASE(a_plan_that_is_explained_runs_nothing) {
   BOOST_TEST(text.find("gives files in 'nowhere'") != text.npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_plan_may_be_complete_before_the_job_asks_for_its_output) {
+  const JobFunction counts_and_writes = [](Job& job) {
+    const auto numbers = job.from(std::vector{1, 2, 3});
+    if (numbers.count() > 0) numbers.write_csv(job.param("output"));
+  };
+  JobOptions options = small_parts();
+  options.explain = true;
+  options.parameters = {{"output", "nowhere"}};
+  Job job(options);
+  run_function(job, counts_and_writes);
+  BOOST_TEST(job.plan().size() == 1u);
+
+  options.parameters["colour"] = "red";
+  Job coloured(options);
+  BOOST_TEST(has(test::status_of([&] { run_function(coloured, counts_and_writes); }),
+                 "--colour was given, but the job does not ask for it"));
+}
+
 BOOST_AUTO_TEST_CASE(a_plan_says_how_much_there_is_to_read_and_how_it_is_divided) {
   const test::Folder folder;
   test::write_file(folder.file("in.txt"), std::string(4999, 'x') + "\n");

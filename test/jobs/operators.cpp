@@ -59,6 +59,23 @@ BOOST_AUTO_TEST_CASE(words_are_counted_as_a_map_counts_them) {
   BOOST_TEST((std::map<std::string, std::int64_t>(counts.begin(), counts.end()) == expected));
 }
 
+BOOST_AUTO_TEST_CASE(texts_are_joined_with_a_separator_between_them) {
+  TextJoiner join(',');
+  BOOST_TEST(join(std::vector<std::string>{"a", "", "bc"}) == "a,,bc");
+  BOOST_TEST(join(std::vector{7, 12}, [](int n) { return std::to_string(n); }) == "7,12");
+  BOOST_TEST(join(std::vector<std::string>()) == "");
+  BOOST_TEST(join(std::vector<std::string>{""}) == "");
+
+  Job job(small_parts());
+  const auto lines = job.from(numbers(100), 7)
+                         .map([join](std::int64_t n) mutable {
+                           return join(std::vector{n, n + 1}, [](auto m) { return std::to_string(m); });
+                         })
+                         .collect();
+  BOOST_TEST(lines.size() == 100u);
+  BOOST_TEST(lines[41] == "41,42");
+}
+
 BOOST_AUTO_TEST_CASE(narrow_operators_keep_the_order_of_the_input) {
   Job job(small_parts());
   const auto result = job.from(numbers(1000), 7)

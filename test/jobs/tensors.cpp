@@ -223,6 +223,29 @@ BOOST_AUTO_TEST_CASE(a_function_of_a_graph_says_what_it_lacks) {
   BOOST_TEST(!effect.ok());
 }
 
+// The server computes the batches, and runs the steps that take them, on the job's threads: one is
+// enough.
+BOOST_AUTO_TEST_CASE(a_server_in_the_runtime_of_a_job_takes_its_batches) {
+  for (const std::size_t threads : {1, 2}) {
+    Job job(small_parts(threads));
+    const auto fives = job.from(numbers(1000), 7).map([](std::int64_t n) { return n % 5; });
+    {
+      Server server = Server::local(job.runtime());
+      server.serve_input("fives", fives.batch(64).dataset().prefetch(2));
+      Graph g;
+      const Variable counts = g.variable("counts", g.constant(Tensor::zeros(DType::int64, {5})));
+      const Output batch = iterator_get_next(g, "fives", {{DType::int64, {Shape::unknown}}})[0];
+      const Output add = g.assign_add(counts, unsorted_segment_sum(ones_like(batch), batch, 5));
+      Session session(server.target(), g);
+      session.initialize_variables();
+      BOOST_TEST(run_to_end_of_input(session, add) == 16);  // 15 of 64 records, and the rest
+      for (const std::int64_t count : session.run(counts).values<std::int64_t>())
+        BOOST_TEST(count == 200);
+    }
+    BOOST_TEST(fives.count() == 1000u);  // the job goes on when the server has ended
+  }
+}
+
 // A job joins images and labels, shuffles them, trains a model, and applies it to other images.
 BOOST_AUTO_TEST_CASE(digits_are_learned_from_a_job_and_told_by_another) {
   JobOptions options;

@@ -1,8 +1,12 @@
 // The project's own map/reduce jobs on simulated clusters: actorflow simulate's scenarios.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <map>
+#include <string>
 
 #include "actors/simulation/simulation_test.h"
 #include "apps/cli/program.h"
+#include "apps/jobs/histogram.h"
 #include "apps/scenario/simulate.h"
 
 BOOST_AUTO_TEST_SUITE(job_scenarios)
@@ -54,6 +58,24 @@ SIMULATION_TEST(rounds_over_kept_points_survive, seeds(1, 10)) { run_own("k_mean
 SIMULATION_TEST(rounds_of_gradient_descent_survive, seeds(1, 10)) { run_own("logistic_regression"); }
 
 SIMULATION_TEST(a_mean_survives, seeds(1, 10)) { run_own("mean"); }
+
+SIMULATION_TEST(counts_of_a_parameter_shard_survive, seeds(1, 50)) { run_own("histogram"); }
+
+SIMULATION_TEST(weights_on_a_parameter_shard_survive, seeds(1, 10)) { run_own("sparse_regression"); }
+
+BOOST_AUTO_TEST_CASE(a_parameter_shard_counts_each_word_once) {
+  const Scenario scenario = own_scenario("histogram");
+  std::map<std::size_t, std::int64_t> lengths;
+  for (const auto& [name, bytes] : scenario.input())
+    for (const auto word : Words({reinterpret_cast<const char*>(bytes.data()), bytes.size()}))
+      ++lengths[std::min<std::size_t>(word.size(), longest_word)];
+  std::string rows;
+  for (std::size_t length = 0; length <= longest_word; ++length)
+    rows += std::to_string(length) + "," + std::to_string(lengths[length]) + "\n";
+  const auto files = simulate_undisturbed(scenario).files;
+  const auto& part = files.at("part-00000-of-00001.csv");
+  BOOST_TEST(std::string(reinterpret_cast<const char*>(part.data()), part.size()) == rows);
+}
 
 BOOST_AUTO_TEST_CASE(another_job_writes_other_files) {
   const auto words = simulate_undisturbed(own_scenario("word_count"));

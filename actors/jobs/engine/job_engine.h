@@ -125,6 +125,7 @@ class JobEngine {
   void stop() { *stopped_ = true; }
 
   Storage& storage();
+  const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
   std::uint64_t skipped_records() const { return skipped_; }
   std::uint64_t spilled_bytes() const { return chunks_->spilled_bytes(); }
 

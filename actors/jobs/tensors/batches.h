@@ -90,8 +90,9 @@ class Batches {
   // For DatasetIterators, or Server::serve_input. The stages before the last one run now; the parts of
   // the last one when their records are asked for, one after the other, in each pass: cache() what
   // costs much. So shuffles of the job come once, and those of the dataset in each pass. Keeps the job's
-  // threads and its records as long as it lives, so the job has a runtime of its own. Its functions
-  // count nothing, and bad records are not left out.
+  // threads and its records as long as it lives: so a server that serves it has another runtime than the
+  // job, or ends before it does (Job::runtime()). Its functions count nothing, and bad records are not
+  // left out.
   //
   // On several tasks (run_job.h) each task has the batches of its share: of n shares number i has the
   // records i, i + n, i + 2 n, ... All of them are computed now, and kept where they belong, so the

@@ -1,5 +1,8 @@
 #include "actors/jobs/tensors/job_dataset.h"
 
+#include <fmt/format.h>
+
+#include "kernels/core/computing.h"
 #include "kernels/devices/team.h"
 
 namespace actorflow {
@@ -9,6 +12,8 @@ std::shared_ptr<const KeptRecords> run_part(const JobTools& tools, std::size_t i
                                             const std::function<void(Part&)>& body) {
   StageProgress progress;
   Part part(tools, index, {}, progress, std::make_shared<const std::atomic<bool>>(false));
+  const WorkName work{fmt::format("part {} of a dataset", index), ""};
+  const Computing computing(work);
   part.run(body);
   auto records = std::make_shared<KeptRecords>(StageNumber{0}, 1, 1);
   records->keep(0, part.take_product().chunks);

@@ -43,6 +43,8 @@ void name_library() {
        &af::load_checkpoint, &af::load_latest_checkpoint, &af::save_checkpoint, &af::hash_of);
   // actors/checkpoint/start_number.h
   keep(&af::take_start_number);
+  // actors/client/end_of_input.h
+  keep(&af::run_to_end_of_input);
   // actors/client/queue_runner.h
   keep(&af::start_queue_runners);
   // actors/client/session.h

@@ -1,19 +1,14 @@
 // Training loops that are over when their input is.
 #pragma once
 
+#include <cstdint>
+
 #include "actors/client/session.h"
 
 namespace actorflow {
 
 // Runs the step again and again, until an input that it takes an element of has no more. Throws what
 // else ends it. Returns how often it ran.
-inline std::int64_t run_to_end_of_input(Session& session, Output step) {
-  for (std::int64_t steps = 0;; ++steps) try {
-      session.run(step);
-    } catch (const Error& error) {
-      if (error.code() != Code::out_of_range) throw;
-      return steps;
-    }
-}
+std::int64_t run_to_end_of_input(Session& session, Output step);
 
 }  // namespace actorflow
