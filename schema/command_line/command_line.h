@@ -5,8 +5,8 @@
 //   line.option("--rounds,-r", rounds, "How often").check(positive_number()).show_default();
 //   line.parse({argv + 1, argv + argc});
 //
-// The parser is CLI11's, which only the sources of this folder include: it takes the compiler longer than
-// most programs do. Not thread-safe.
+// The parser is CLI11's, which only the sources of this folder include: it takes the compiler longer
+// than most programs do. Not thread-safe.
 #pragma once
 
 #include <functional>
