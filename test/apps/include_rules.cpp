@@ -201,7 +201,7 @@ const std::vector<std::pair<std::string, Folders>> libraries = {
     {"zstd.h", {"schema"}},
     {"zlib.h", {}},  // of tests, against which gzip is tested
     {"csv.h", {"schema"}},
-    {"CLI/", {"actors", "apps", "schema"}},
+    {"CLI/", {"schema"}},
     {"nlohmann/", {"schema"}},
     {"fmt/", {"actors", "apps"}},
     {"spdlog/", {"actors", "apps"}},
