@@ -135,17 +135,10 @@ int main(int argc, char** argv) {
   for (const auto each : {Algorithm::automatic, Algorithm::direct, Algorithm::doubling,
                           Algorithm::rabenseifner, Algorithm::ring, Algorithm::hierarchical})
     algorithms.emplace(to_string(each), each);
-  program
-      .action(
-          "--algorithm", [&](const std::string& name) { options.algorithm = algorithms.at(name); },
-          "How the bytes travel; rank 0's counts")
-      .check(one_of(algorithms));
-  program
-      .action(
-          "--compression",
-          [&](const std::string& name) { options.compression = parse_compression(name); },
-          "none, or bfloat16: half the bytes, rounded")
-      .check(one_of({"none", "bfloat16"}));
+  program.choice("--algorithm", options.algorithm, algorithms, "How the bytes travel; rank 0's counts");
+  program.choice("--compression", options.compression,
+                 {{"none", ReduceCompression::none}, {"bfloat16", ReduceCompression::bfloat16}},
+                 "none, or bfloat16: half the bytes, rounded");
   program
       .option("--spin_us", options.spin_us,
               "How long a rank looks for small tensors of others before it sleeps")

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -53,6 +54,13 @@ class Command {
   // `take` is called with the value; what it throws, parse() throws.
   Option action(const std::string& names, std::function<void(const std::string&)> take,
                 const std::string& help);
+  // Takes a name of `by_name`, and sets what it stands for.
+  template <class T>
+  Option choice(const std::string& names, T& value, const std::map<std::string, T>& by_name,
+                const std::string& help) {
+    const auto take = [&value, by_name](const std::string& name) { value = by_name.at(name); };
+    return action(names, take, help).check(one_of(by_name));
+  }
   // The words from the first one on that is neither an option nor the value of one.
   void rest(std::vector<std::string>& words);
   // The options that are not known, and arguments that nothing takes.
@@ -63,7 +71,7 @@ class Command {
   // Arguments must name one.
   void require_command();
   // What is to be done if this command is named, and none below it that does something. `body` returns
-  // the exit status.
+  // the exit status. It must not hold a Command, which would hold it.
   void runs(std::function<int()> body);
   // A command below this one. None if there is none of that name.
   std::optional<Command> find(const std::string& name) const;

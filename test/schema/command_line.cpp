@@ -33,14 +33,6 @@ std::string asked_for(CommandLine& line, const Words& arguments) {
   return "nothing";
 }
 
-// What a check of an option --x says of a text.
-std::string mistake_by(const Check& check, const std::string& text) {
-  CommandLine line("Checks", "checks");
-  std::string value;
-  line.option("--x", value).check(check);
-  return mistake_in(line, {"--x=" + text});
-}
-
 // A program with the commands "make cake", "make tea" and "eat", and a hidden one.
 struct Kitchen {
   CommandLine line{"A kitchen", "kitchen"};
@@ -146,25 +138,6 @@ BOOST_AUTO_TEST_CASE(an_empty_value_does_not_take_the_next_option) {
   BOOST_TEST(output == "o");
 }
 
-BOOST_AUTO_TEST_CASE(checks_name_what_was_expected_and_what_came) {
-  for (const char* text : {"0", "-1", "nan", "inf", "fast"})
-    BOOST_TEST(mistake_by(positive_number(), text) ==
-               std::string("--x: expected a number above 0, got '") + text + "'; see checks");
-  BOOST_TEST(mistake_by(positive_number(), "1e-300") == "none");
-  BOOST_TEST(mistake_by(nonnegative_number(), "-1") ==
-             "--x: expected 0 or a number above it, got '-1'; see checks");
-  BOOST_TEST(mistake_by(nonnegative_number(), "0") == "none");
-  BOOST_TEST(mistake_by(in_range(1, 9), "10") == "--x: Value 10 not in range 1 to 9; see checks");
-  BOOST_TEST(mistake_by(in_range(1, 9), "9") == "none");
-  BOOST_TEST(mistake_by(in_range(0.0, 0.5), "0.5") == "none");
-  BOOST_TEST(mistake_by(one_of({"tea", "cake"}), "soup") == "--x: soup not in {tea,cake}; see checks");
-  const std::map<std::string, int> by_name{{"b", 1}, {"a", 2}};
-  BOOST_TEST(mistake_by(one_of(by_name), "c") == "--x: c not in {a,b}; see checks");
-  BOOST_TEST(mistake_by(one_of(by_name), "b") == "none");
-  BOOST_TEST(mistake_by(existing_file(), "/no/such").find("/no/such") != std::string::npos);
-  BOOST_TEST(mistake_by({}, "anything") == "none");
-}
-
 BOOST_AUTO_TEST_CASE(times_have_units) {
   std::int64_t time = 0;
   CommandLine line("Waits", "wait");
@@ -217,6 +190,15 @@ BOOST_AUTO_TEST_CASE(an_action_is_called_with_the_value) {
   line.action(
       "--refused", [](const std::string&) { throw invalid_argument("refused"); }, "None");
   BOOST_CHECK_THROW(line.parse({"--refused=x"}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(a_choice_sets_what_a_name_stands_for) {
+  enum class Dish { cake, tea } dish = Dish::cake;
+  CommandLine line("Chooses", "choose");
+  line.choice("--dish", dish, {{"tea", Dish::tea}, {"cake", Dish::cake}}, "Of these");
+  line.parse({"--dish=tea"});
+  BOOST_TEST((dish == Dish::tea));
+  BOOST_TEST(mistake_in(line, {"--dish=soup"}) == "--dish: soup not in {cake,tea}; see choose");
 }
 
 BOOST_AUTO_TEST_CASE(the_innermost_command_that_is_named_is_chosen) {
