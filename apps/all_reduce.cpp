@@ -122,34 +122,30 @@ void run_task(const TaskConfig& task, const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Sums a tensor over ranks", "all_reduce");
+  CommandLine program("Sums a tensor over ranks", "all_reduce");
   Options options;
-  app.add_option("--hosts", options.hosts, "Addresses of the ranks; none: all in this process");
-  app.add_option("--rank", options.rank, "The number of this rank")->check(CLI::Range(0, 9999));
-  app.add_option("--ranks", options.ranks, "How many ranks this process has")->check(CLI::Range(1, 99));
-  app.add_option("--bytes", options.bytes, "The size of the tensor")->check(CLI::Range(4, 1 << 30));
-  app.add_option("--tensors", options.tensors, "How many of them are summed together")
-      ->check(CLI::Range(1, 100'000));
-  app.add_option("--rounds", options.rounds, "How often they are summed");
+  program.option("--hosts", options.hosts, "Addresses of the ranks; none: all in this process");
+  program.option("--rank", options.rank, "The number of this rank").check(in_range(0, 9999));
+  program.option("--ranks", options.ranks, "How many ranks this process has").check(in_range(1, 99));
+  program.option("--bytes", options.bytes, "The size of the tensor").check(in_range(4, 1 << 30));
+  program.option("--tensors", options.tensors, "How many of them are summed together")
+      .check(in_range(1, 100'000));
+  program.option("--rounds", options.rounds, "How often they are summed");
   std::map<std::string, Algorithm> algorithms;
   for (const auto each : {Algorithm::automatic, Algorithm::direct, Algorithm::doubling,
                           Algorithm::rabenseifner, Algorithm::ring, Algorithm::hierarchical})
     algorithms.emplace(to_string(each), each);
-  app.add_option_function<std::string>(
-         "--algorithm", [&](const std::string& name) { options.algorithm = algorithms.at(name); },
-         "How the bytes travel; rank 0's counts")
-      ->check(CLI::IsMember(algorithms));
-  app.add_option_function<std::string>(
-         "--compression",
-         [&](const std::string& name) { options.compression = parse_compression(name); },
-         "none, or bfloat16: half the bytes, rounded")
-      ->check(CLI::IsMember({"none", "bfloat16"}));
-  app.add_option("--spin_us", options.spin_us,
-                 "How long a rank looks for small tensors of others before it sleeps")
-      ->check(CLI::Range(0, 10'000))
-      ->capture_default_str();
-  add_security(app, options.credentials, options.insecure);
-  return run_program(app, argc, argv, [&] {
+  program.choice("--algorithm", options.algorithm, algorithms, "How the bytes travel; rank 0's counts");
+  program.choice("--compression", options.compression,
+                 {{"none", ReduceCompression::none}, {"bfloat16", ReduceCompression::bfloat16}},
+                 "none, or bfloat16: half the bytes, rounded");
+  program
+      .option("--spin_us", options.spin_us,
+              "How long a rank looks for small tensors of others before it sleeps")
+      .check(in_range(0, 10'000))
+      .show_default();
+  add_security(program, options.credentials, options.insecure);
+  return run_program(program, argc, argv, [&] {
     const auto task = task_of(options);
     task ? run_task(*task, options) : run_in_this_process(options);
     return int{success};

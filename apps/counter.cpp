@@ -17,7 +17,6 @@
 
 #include "actors/actorflow.h"
 #include "actors/jobs/words.h"
-#include "apps/cli/checks.h"
 #include "apps/cli/program.h"
 
 using namespace actorflow;
@@ -131,14 +130,14 @@ void run_task(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Counts the words of a text on two tasks", "counter");
+  CommandLine program("Counts the words of a text on two tasks", "counter");
   Options options;
-  app.add_option("file", options.text, "Whose words are counted");
-  app.add_option("--hosts", options.hosts, "Addresses of the two tasks; none: both in this process");
-  app.add_option("--task", options.task, "The number of this task")->check(CLI::Range(0, 1));
-  app.add_option("--rounds", options.rounds, "How often the text is counted")->check(positive_number());
-  app.add_option("--top", options.top, "How many words are printed");
-  return run_program(app, argc, argv, [&] {
+  program.option("file", options.text, "Whose words are counted");
+  program.option("--hosts", options.hosts, "Addresses of the two tasks; none: both in this process");
+  program.option("--task", options.task, "The number of this task").check(in_range(0, 1));
+  program.option("--rounds", options.rounds, "How often the text is counted").check(positive_number());
+  program.option("--top", options.top, "How many words are printed");
+  return run_program(program, argc, argv, [&] {
     if (options.hosts.empty() && options.text.empty()) throw UsageError("which FILE is to be counted?");
     options.hosts.empty() ? count_in_this_process(options) : run_task(options);
     return int{success};

@@ -34,6 +34,6 @@ int learn() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("A training loop of one's own", "eager");
-  return run_program(app, argc, argv, learn);
+  CommandLine program("A training loop of one's own", "eager");
+  return run_program(program, argc, argv, learn);
 }

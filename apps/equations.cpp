@@ -39,14 +39,14 @@ int solve(std::string target, const std::string& credentials, bool two_tasks,
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Solves two equations, in one process or on two tasks", "equations");
+  CommandLine program("Solves two equations, in one process or on two tasks", "equations");
   std::string target, credentials, placement;
   bool two_tasks = false;
-  app.add_option("--target", target, "A server of a cluster whose job \"local\" has two tasks");
-  add_credentials(app, credentials);
-  app.add_flag(both_spellings("two-tasks"), two_tasks, "Two tasks in this process")
-      ->excludes("--target");
-  app.add_option("--placement", placement, "Print where the nodes are placed, too: \"table\" or \"dot\"")
-      ->check(CLI::IsMember({"table", "dot"}));
-  return run_program(app, argc, argv, [&] { return solve(target, credentials, two_tasks, placement); });
+  program.option("--target", target, "A server of a cluster whose job \"local\" has two tasks");
+  add_credentials(program, credentials);
+  program.flag(both_spellings("two-tasks"), two_tasks, "Two tasks in this process").excludes("--target");
+  program.option("--placement", placement, "Print where the nodes are placed, too: \"table\" or \"dot\"")
+      .check(one_of({"table", "dot"}));
+  return run_program(program, argc, argv,
+                     [&] { return solve(target, credentials, two_tasks, placement); });
 }

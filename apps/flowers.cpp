@@ -9,7 +9,6 @@
 #include <filesystem>
 
 #include "actors/actorflow.h"
-#include "apps/cli/checks.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
@@ -71,20 +70,22 @@ int learn(const Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Tells three kinds of iris apart, by an estimator", "flowers");
+  CommandLine program("Tells three kinds of iris apart, by an estimator", "flowers");
   Flags flags;
-  app.add_option("--data", flags.file,
-                 "A CSV file of four measures and the kind, 0 to 2, after a first line")
-      ->capture_default_str();
-  app.add_option(
-         "--model_dir", flags.model_dir,
-         "The folder for checkpoints, events and the exported model, which all tasks of a cluster see")
-      ->required();
-  app.add_option("--max_steps", flags.max_steps, "Training steps in all")
-      ->check(positive_number())
-      ->capture_default_str();
-  app.add_option("--save_checkpoints_steps", flags.save_steps, "Steps from one checkpoint to the next")
-      ->check(positive_number())
-      ->capture_default_str();
-  return run_program(app, argc, argv, [&] { return learn(flags); });
+  program
+      .option("--data", flags.file,
+              "A CSV file of four measures and the kind, 0 to 2, after a first line")
+      .show_default();
+  program
+      .option(
+          "--model_dir", flags.model_dir,
+          "The folder for checkpoints, events and the exported model, which all tasks of a cluster see")
+      .required();
+  program.option("--max_steps", flags.max_steps, "Training steps in all")
+      .check(positive_number())
+      .show_default();
+  program.option("--save_checkpoints_steps", flags.save_steps, "Steps from one checkpoint to the next")
+      .check(positive_number())
+      .show_default();
+  return run_program(program, argc, argv, [&] { return learn(flags); });
 }

@@ -7,8 +7,8 @@
 using namespace actorflow;
 
 int main(int argc, char** argv) {
-  CLI::App app("A cluster of one task says hello", "hello_cluster");
-  return run_program(app, argc, argv, [] {
+  CommandLine program("A cluster of one task says hello", "hello_cluster");
+  return run_program(program, argc, argv, [] {
     Server server = Server::local();
     Graph graph;
     Output hello = graph.constant("Hello, distributed dataflow!");

@@ -159,17 +159,18 @@ int run(Options options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("In-graph replication: one graph with a copy of the model on each worker", "in_graph");
+  CommandLine program("In-graph replication: one graph with a copy of the model on each worker",
+                      "in_graph");
   Options options;
-  app.add_option("--target", options.target, "A server of a cluster with jobs \"ps\" and \"worker\"");
-  add_credentials(app, options.credentials);
-  app.add_option("--data", options.data, "Folder with the four files of MNIST");
-  const auto add = [&app](const char* name, auto& value, const char* what) {
-    add_count(app, name, value, what, 1 << 16);
+  program.option("--target", options.target, "A server of a cluster with jobs \"ps\" and \"worker\"");
+  add_credentials(program, options.credentials);
+  program.option("--data", options.data, "Folder with the four files of MNIST");
+  const auto add = [&program](const char* name, auto& value, const char* what) {
+    add_count(program, name, value, what, 1 << 16);
   };
   add("ps", options.ps, "Tasks of job \"ps\"");
   add("workers", options.workers, "Tasks of job \"worker\", each with a copy of the model");
   add("steps", options.steps, "Steps, each of one batch per worker");
   add("batch-size", options.batch_size, "Examples in the batch of one worker");
-  return run_program(app, argc, argv, [&] { return run(options); });
+  return run_program(program, argc, argv, [&] { return run(options); });
 }

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "actors/actorflow.h"
-#include "apps/cli/checks.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 
@@ -80,24 +79,26 @@ int learn(const Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Learns three kinds of iris from a CSV file", "iris");
+  CommandLine program("Learns three kinds of iris from a CSV file", "iris");
   Flags flags;
-  app.add_option("--data", flags.file,
-                 "A CSV file of four measures and the kind, 0 to 2, after a first line")
-      ->capture_default_str();
-  app.add_option("--epochs", flags.epochs, "Passes over the data")
-      ->check(positive_number())
-      ->capture_default_str();
-  app.add_option("--stages", flags.stages, "Parts of the model, each in a place of its own")
-      ->check(positive_number())
-      ->capture_default_str();
-  app.add_option("--micro_batches", flags.micro_batches, "With stages: the parts of a batch of 12")
-      ->check(positive_number())
-      ->capture_default_str();
-  app.add_option("--own_examples", flags.own_examples,
-                 "How many of the flowers each worker has for itself: 90,40,20; none: all have the same")
-      ->delimiter(',');
-  app.add_option("--checkpoint_dir", flags.checkpoint_folder,
+  program
+      .option("--data", flags.file,
+              "A CSV file of four measures and the kind, 0 to 2, after a first line")
+      .show_default();
+  program.option("--epochs", flags.epochs, "Passes over the data")
+      .check(positive_number())
+      .show_default();
+  program.option("--stages", flags.stages, "Parts of the model, each in a place of its own")
+      .check(positive_number())
+      .show_default();
+  program.option("--micro_batches", flags.micro_batches, "With stages: the parts of a batch of 12")
+      .check(positive_number())
+      .show_default();
+  program
+      .option("--own_examples", flags.own_examples,
+              "How many of the flowers each worker has for itself: 90,40,20; none: all have the same")
+      .comma_separated();
+  program.option("--checkpoint_dir", flags.checkpoint_folder,
                  "A folder that all tasks of a cluster see, from which training goes on after a loss");
-  return run_program(app, argc, argv, [&] { return learn(flags); });
+  return run_program(program, argc, argv, [&] { return learn(flags); });
 }

@@ -53,9 +53,9 @@ int run(std::string target, const std::string& credentials) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("The mean of 100 numbers by map and reduce on two tasks", "map_reduce_mean");
+  CommandLine program("The mean of 100 numbers by map and reduce on two tasks", "map_reduce_mean");
   std::string target, credentials;
-  app.add_option("--target", target, "A server of a cluster whose job \"local\" has two tasks");
-  add_credentials(app, credentials);
-  return run_program(app, argc, argv, [&] { return run(target, credentials); });
+  program.option("--target", target, "A server of a cluster whose job \"local\" has two tasks");
+  add_credentials(program, credentials);
+  return run_program(program, argc, argv, [&] { return run(target, credentials); });
 }

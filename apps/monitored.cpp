@@ -81,9 +81,9 @@ int run(const std::string& checkpoint_dir) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Fits a line in a monitored session", "monitored");
+  CommandLine program("Fits a line in a monitored session", "monitored");
   std::string checkpoint_dir;
-  app.add_option("--checkpoint-dir,--checkpoint_dir", checkpoint_dir,
+  program.option("--checkpoint-dir,--checkpoint_dir", checkpoint_dir,
                  "Folder to save to and restore from");
-  return run_program(app, argc, argv, [&] { return run(checkpoint_dir); });
+  return run_program(program, argc, argv, [&] { return run(checkpoint_dir); });
 }

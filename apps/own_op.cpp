@@ -95,6 +95,6 @@ int train() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("An op and an optimizer of the program's own", "own_op");
-  return run_program(app, argc, argv, train);
+  CommandLine program("An op and an optimizer of the program's own", "own_op");
+  return run_program(program, argc, argv, train);
 }

@@ -8,11 +8,11 @@
 
 int main(int argc, char** argv) {
   using namespace actorflow;
-  CLI::App app(
+  CommandLine program(
       "Train a classifier as one task of a cluster of parameter servers and workers; asynchronously "
       "without --sync_replicas",
       "trainer");
   TrainTaskFlags flags;
-  flags.add_to(app);
-  return run_program(app, argc, argv, [&] { return run_train_task(flags); });
+  flags.add_to(program);
+  return run_program(program, argc, argv, [&] { return run_train_task(flags); });
 }

@@ -201,17 +201,17 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Word vectors on a table in parts, with row-sparse gradients", "word_vectors");
+  CommandLine program("Word vectors on a table in parts, with row-sparse gradients", "word_vectors");
   Options options;
-  app.add_option("words", options.words, "Words whose nearest neighbours are shown");
-  app.add_option("--text", options.text, "The text; without it 200 KB of Shakespeare");
-  const auto add = [&app](const char* name, auto& value, const char* what) {
-    add_count(app, name, value, what, 1 << 20);
+  program.option("words", options.words, "Words whose nearest neighbours are shown");
+  program.option("--text", options.text, "The text; without it 200 KB of Shakespeare");
+  const auto add = [&program](const char* name, auto& value, const char* what) {
+    add_count(program, name, value, what, 1 << 20);
   };
   add("ps", options.ps, "Parameter servers, and parts of each table");
   add("workers", options.workers, "Workers, all in this process");
   add("steps", options.steps, "Global steps");
   add("batch-size", options.batch_size, "Pairs of words in one worker's step");
   add("dimensions", options.dimensions, "Numbers in a word's vector");
-  return run_program(app, argc, argv, [&] { return run(options); });
+  return run_program(program, argc, argv, [&] { return run(options); });
 }

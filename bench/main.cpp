@@ -1,11 +1,11 @@
 // Runs the benchmarks and prints one table: what, ours, baseline, ratio, bar.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "apps/cli/program.h"
 #include "bench/gpu/gpu.h"
 #include "bench/harness.h"
 #include "bench/network/peer.h"
@@ -14,6 +14,7 @@
 
 namespace {
 
+using namespace actorflow;
 using namespace actorflow::bench;
 
 std::vector<Benchmark> all_benchmarks() {
@@ -86,39 +87,34 @@ int run(const std::string& only, bool quick, const std::string& json_file) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Benchmarks of Actorflow: each figure beside a baseline of the same run");
+  CommandLine program("Benchmarks of Actorflow: each figure beside a baseline of the same run",
+                      "actorflow_bench");
   std::string json_file, only, peer_of, gpu_trace, gpu_model = "resnet20";
   PeerOptions peer;
   std::string recovery_task;
   RecoveryOptions recovery;
   std::uint16_t connect_to = 0;
   bool quick = false;
-  app.add_option("--json", json_file, "Write the results there, as a list of objects");
-  app.add_option("--only", only, "Run the benchmarks whose name contains this");
-  app.add_flag("--quick", quick, "Small sizes: shows that they run, not how fast");
-  app.add_option("--gpu_trace", gpu_trace, "Only write the trace of a training step on a GPU there");
-  app.add_option("--gpu_model", gpu_model, "The model of --gpu_trace")
-      ->check(CLI::IsMember({"resnet20", "transformer"}));
-  app.add_option("--peer", peer_of)->group("");  // these three not for people: see network/peer.h
-  app.add_option("--peer_spin_us", peer.spin_us)->group("");
-  app.add_option("--peer_credentials", peer.credentials)->group("");
-  app.add_option("--recovery_task", recovery_task)
-      ->group("");  // nor these: see recovery/recovery_task.h
-  app.add_option("--recovery_checkpoints", recovery.checkpoints)->group("");
-  app.add_option("--recovery_heartbeat_ms", recovery.heartbeat_timeout_ms)->group("");
-  app.add_flag("--recovery_sync", recovery.sync)->group("");
-  app.add_flag("--recovery_insecure", recovery.insecure)->group("");
-  app.add_option("--recovery_connect", connect_to)->group("");
-  app.set_version_flag("--version", "actorflow_bench " ACTORFLOW_VERSION);
-  CLI11_PARSE(app, argc, argv);
-  try {
+  program.option("--json", json_file, "Write the results there, as a list of objects");
+  program.option("--only", only, "Run the benchmarks whose name contains this");
+  program.flag("--quick", quick, "Small sizes: shows that they run, not how fast");
+  program.option("--gpu_trace", gpu_trace, "Only write the trace of a training step on a GPU there");
+  program.option("--gpu_model", gpu_model, "The model of --gpu_trace")
+      .check(one_of({"resnet20", "transformer"}));
+  program.option("--peer", peer_of).hide();  // these three not for people: see network/peer.h
+  program.option("--peer_spin_us", peer.spin_us).hide();
+  program.option("--peer_credentials", peer.credentials).hide();
+  program.option("--recovery_task", recovery_task).hide();  // nor these: see recovery/recovery_task.h
+  program.option("--recovery_checkpoints", recovery.checkpoints).hide();
+  program.option("--recovery_heartbeat_ms", recovery.heartbeat_timeout_ms).hide();
+  program.flag("--recovery_sync", recovery.sync).hide();
+  program.flag("--recovery_insecure", recovery.insecure).hide();
+  program.option("--recovery_connect", connect_to).hide();
+  return run_program(program, argc, argv, [&]() -> int {
     if (!peer_of.empty()) run_peer(peer_of, peer);
     if (!recovery_task.empty()) return run_recovery_task(recovery_task, recovery);
     if (connect_to != 0) return RawStream::connect(connect_to), 0;
     if (!gpu_trace.empty()) return write_gpu_trace(gpu_trace, gpu_model), 0;
     return run(only, quick, json_file);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "actorflow_bench: {}\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -37,15 +37,15 @@ ClusterSpec cluster_of_hosts(const std::string& ps_hosts, const std::string& wor
   return ClusterSpec(jobs_of(ps_hosts, worker_hosts));
 }
 
-void ClusterFlags::add_to(CLI::App& app) {
-  const auto add = [&app](const char* name, auto& value, const char* what) {
-    app.add_option(both_spellings(name), value, what);
+void ClusterFlags::add_to(Command& command) {
+  const auto add = [&command](const char* name, auto& value, const char* what) {
+    command.option(both_spellings(name), value, what);
   };
   add("ps_hosts", ps_hosts_, "Addresses of the parameter servers, host:port,host:port,...");
   add("worker_hosts", worker_hosts_, "Addresses of the workers; the first is the chief");
   add("job_name", job_name_, "ps or worker");
   add("task_index", task_index_, "Which of its job's tasks this process is, from 0 on");
-  app.footer(
+  command.footer(
       "Without --ps_hosts, --worker_hosts, --job_name and --task_index the environment says which task "
       "this is: TF_CONFIG, or the variables of mpirun, srun or torchrun.");
 }

@@ -1,11 +1,11 @@
 // The cluster and task of a program, from flags or the environment.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
 #include "dataflow/cluster/task_config.h"
+#include "schema/command_line/command_line.h"
 
 namespace actorflow {
 
@@ -15,7 +15,7 @@ ClusterSpec cluster_of_hosts(const std::string& ps_hosts, const std::string& wor
 // The flags --ps_hosts --worker_hosts --job_name --task_index, as in programs of distributed TensorFlow.
 class ClusterFlags {
  public:
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
   bool are_given() const;
   // Whether flags or the environment name a task. Throws UsageError for variables that are wrong.
   bool name_a_task() const;

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "apps/cli/program.h"
+#include "schema/command_line/command_line.h"
 
 namespace actorflow {
 
@@ -26,7 +26,7 @@ class FlagTable {
   // arguments() writes first; each is understood with - and with _.
   template <class T>
   FlagTable& value(const std::string& names, T Flags::*member, const std::string& what,
-                   const CLI::Validator& check = {});
+                   const Check& check = {});
   // A flag that may be given several times, each time with a text.
   FlagTable& repeated(const std::string& names, std::vector<std::string> Flags::*member,
                       const std::string& what);
@@ -35,14 +35,14 @@ class FlagTable {
   // A flag without a value: given or not.
   FlagTable& present(const std::string& names, bool Flags::*member, const std::string& what);
 
-  void add_to(CLI::App& app, Flags& flags) const;
+  void add_to(Command& command, Flags& flags) const;
   // The arguments that reproduce these flags in a program with the same table: the flags that differ
   // from Flags{}, of which the parser refuses some values.
   std::vector<std::string> arguments(const Flags& flags) const;
 
  private:
   struct Row {
-    std::function<void(CLI::App&, Flags&)> declare;
+    std::function<void(Command&, Flags&)> declare;
     std::function<std::vector<std::string>(const Flags&)> arguments;  // none where it is as in Flags{}
   };
   std::vector<Row> rows_;
@@ -79,13 +79,13 @@ std::string as_text(const T& value) {
 template <class Flags>
 template <class T>
 FlagTable<Flags>& FlagTable<Flags>::value(const std::string& names, T Flags::*member,
-                                          const std::string& what, const CLI::Validator& check) {
-  rows_.push_back({[=](CLI::App& app, Flags& flags) {
-                     CLI::Option* option = app.add_option(all_spellings(names), flags.*member, what);
-                     option->check(check);
-                     if constexpr (flag::is_list<T>) option->delimiter(',');
+                                          const std::string& what, const Check& check) {
+  rows_.push_back({[=](Command& command, Flags& flags) {
+                     Option option = command.option(all_spellings(names), flags.*member, what);
+                     option.check(check);
+                     if constexpr (flag::is_list<T>) option.comma_separated();
                      if constexpr (!flag::is_optional<T>)
-                       if (!flag::as_text(flags.*member).empty()) option->capture_default_str();
+                       if (!flag::as_text(flags.*member).empty()) option.show_default();
                    },
                    [=](const Flags& flags) {
                      std::vector<std::string> arguments;
@@ -100,8 +100,8 @@ template <class Flags>
 FlagTable<Flags>& FlagTable<Flags>::repeated(const std::string& names,
                                              std::vector<std::string> Flags::*member,
                                              const std::string& what) {
-  rows_.push_back({[=](CLI::App& app, Flags& flags) {
-                     app.add_option(all_spellings(names), flags.*member, what)->allow_extra_args(false);
+  rows_.push_back({[=](Command& command, Flags& flags) {
+                     command.option(all_spellings(names), flags.*member, what).one_at_a_time();
                    },
                    [=](const Flags& flags) {
                      std::vector<std::string> arguments;
@@ -116,10 +116,8 @@ template <class Flags>
 FlagTable<Flags>& FlagTable<Flags>::size(const std::string& names, std::size_t Flags::*member,
                                          const std::string& what) {
   value(names, member, what);
-  rows_.back().declare = [=](CLI::App& app, Flags& flags) {
-    app.add_option(all_spellings(names), flags.*member, what)
-        ->transform(CLI::AsSizeValue(false))
-        ->capture_default_str();
+  rows_.back().declare = [=](Command& command, Flags& flags) {
+    command.option(all_spellings(names), flags.*member, what).size().show_default();
   };
   return *this;
 }
@@ -128,7 +126,7 @@ template <class Flags>
 FlagTable<Flags>& FlagTable<Flags>::present(const std::string& names, bool Flags::*member,
                                             const std::string& what) {
   rows_.push_back(
-      {[=](CLI::App& app, Flags& flags) { app.add_flag(all_spellings(names), flags.*member, what); },
+      {[=](Command& command, Flags& flags) { command.flag(all_spellings(names), flags.*member, what); },
        [=](const Flags& flags) {
          return flags.*member ? std::vector{first_spelling(names)} : std::vector<std::string>();
        }});
@@ -136,8 +134,8 @@ FlagTable<Flags>& FlagTable<Flags>::present(const std::string& names, bool Flags
 }
 
 template <class Flags>
-void FlagTable<Flags>::add_to(CLI::App& app, Flags& flags) const {
-  for (const Row& row : rows_) row.declare(app, flags);
+void FlagTable<Flags>::add_to(Command& command, Flags& flags) const {
+  for (const Row& row : rows_) row.declare(command, flags);
 }
 
 template <class Flags>

@@ -1,20 +1,14 @@
 #include "apps/cli/program.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "dataflow/values/error.h"
-#include "dataflow/values/spelling.h"
 #include "kernels/core/crash_report.h"
-#include "schema/environment/command_line.h"
 
 namespace actorflow {
 namespace {
@@ -31,61 +25,21 @@ int complain(const std::string& program, std::string message, ExitStatus status)
   return status;
 }
 
-// The last of the commands that were named, and all of them: "actorflow train mnist".
-std::pair<const CLI::App*, std::string> named_command(const CLI::App& app) {
-  std::pair<const CLI::App*, std::string> named{&app, app.get_name()};
-  for (auto below = app.get_subcommands(); !below.empty(); below = named.first->get_subcommands())
-    named = {below.front(), named.second + " " + below.front()->get_name()};
-  return named;
-}
-
-std::vector<std::string_view> commands_of(const CLI::App& app) {
-  std::vector<std::string_view> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (!command->get_group().empty()) names.push_back(command->get_name());  // no group: hidden
-  return names;
-}
-
-std::vector<std::string> flag_names_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options())
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  return names;
-}
-
-// CLI11 names what is left over from behind, and not what could have been there.
-std::string explain(const CLI::App& app, const CLI::ParseError& error) {
-  const auto& [command, names] = named_command(app);
-  const std::string help = "; see " + names + " --help";
-  const std::vector<std::string> rest = app.remaining(true);
-  const std::vector<std::string_view> known = commands_of(*command);
-  if (!known.empty() && !rest.empty() && !rest[0].starts_with("-"))
-    return fmt::format("expected one of {}, got '{}'{}{}", fmt::join(known, ", "), rest[0],
-                       did_you_mean(rest[0], known), help);
-  if (!known.empty() && command != &app)
-    return fmt::format("expected one of {}{}{}", fmt::join(known, ", "),
-                       rest.empty() ? "" : fmt::format(" before '{}'", rest[0]), help);
-  const bool is_rest = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-  if (!is_rest || rest.empty()) return error.what() + help;
-  const std::vector<std::string> flags = flag_names_of(*command);
-  const std::vector<std::string_view> views(flags.begin(), flags.end());
-  return fmt::format("did not expect '{}'{}{}", fmt::join(rest, " "),
-                     did_you_mean(rest[0].substr(0, rest[0].find('=')), views), help);
-}
-
 }  // namespace
 
-int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
-  const std::string& name = app.get_name();
+int run_program(CommandLine& line, int argc, char** argv, const std::function<int()>& body) {
+  const std::string name = line.name();
   log_to_stderr();
   report_crashes();
-  app.set_version_flag("--version", name + " " + ACTORFLOW_VERSION);
+  line.version(ACTORFLOW_VERSION);
   try {
-    app.parse(backward_arguments({argv + std::min(argc, 1), argv + argc}));
+    line.parse({argv + std::min(argc, 1), argv + argc});
     return body();
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return complain(name, explain(app, error), bad_usage);
+  } catch (const HelpRequest& help) {
+    fmt::print("{}", help.text);
+    return success;
+  } catch (const CommandLineError& error) {
+    return complain(name, fmt::format("{}; see {} --help", error.what(), error.command()), bad_usage);
   } catch (const UsageError& error) {
     return complain(name, error.what(), bad_usage);
   } catch (const PassingError& error) {

@@ -1,26 +1,27 @@
 // The command line of every program.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 
 #include "apps/usage/usage.h"
+#include "schema/command_line/command_line.h"
 
 namespace actorflow {
 
 // Parses the arguments, --help and --version among them, and runs `body`, which returns the exit status.
 // Errors become one line, "<program>: error: ...", on standard error. Logs and crash reports go there,
 // too.
-int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
+int run_program(CommandLine& line, int argc, char** argv, const std::function<int()>& body);
 
 // Both spellings of a flag, the given one first: "--batch-size,--batch_size" for "batch-size".
 std::string both_spellings(const std::string& name);
 
 // Adds an option that is a count from 1 to `most`, in both spellings, with its default in the help.
 template <class Count>
-void add_count(CLI::App& app, const std::string& name, Count& value, const std::string& what, int most) {
-  app.add_option(both_spellings(name), value, what)->check(CLI::Range(1, most))->capture_default_str();
+void add_count(Command& command, const std::string& name, Count& value, const std::string& what,
+               int most) {
+  command.option(both_spellings(name), value, what).check(in_range(1, most)).show_default();
 }
 
 }  // namespace actorflow

@@ -1,14 +1,15 @@
 // The flags for credentials.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "schema/command_line/command_line.h"
 
 namespace actorflow {
 
 // Adds --credentials, whose default is the environment variable ACTORFLOW_CREDENTIALS.
-void add_credentials(CLI::App& app, std::string& folder);
+void add_credentials(Command& command, std::string& folder);
 // Adds --credentials and --insecure, for programs that listen.
-void add_security(CLI::App& app, std::string& folder, bool& insecure);
+void add_security(Command& command, std::string& folder, bool& insecure);
 
 }  // namespace actorflow

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "apps/cli/checks.h"
 #include "apps/cli/flag_table.h"
 #include "apps/cli/security_flags.h"
 
@@ -31,9 +30,9 @@ const FlagTable<ServerFlags>& table() {
 
 }  // namespace
 
-void ServerFlags::add_to(CLI::App& app) {
-  add_security(app, credentials, insecure);
-  table().add_to(app, *this);
+void ServerFlags::add_to(Command& command) {
+  add_security(command, credentials, insecure);
+  table().add_to(command, *this);
 }
 
 ServerOptions ServerFlags::options() const {

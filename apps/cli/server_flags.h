@@ -1,10 +1,10 @@
 // The flags of a task's server that `actorflow server` and `trainer` share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "actors/task/server.h"
+#include "schema/command_line/command_line.h"
 
 namespace actorflow {
 
@@ -18,7 +18,7 @@ struct ServerFlags {
   std::size_t max_incoming_bytes = default_max_incoming_bytes;
   int max_connections = default_max_connections;
 
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
   // The options that these flags set: not the cluster, the task, and how long to wait for others.
   ServerOptions options() const;
 };

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/cli/checks.h"
-
 namespace actorflow {
 namespace {
 
@@ -14,11 +12,11 @@ void add_model(Table& table) {
   table
       .value("model", &TrainFlags::model,
              "What to train: " + fmt::format("{}", fmt::join(model_names(), ", ")),
-             CLI::IsMember(model_names()))
+             one_of(model_names()))
       .repeated("set", &TrainFlags::settings, "What is the model's own, as key=value; any number")
       .value("hidden,hidden_units", &TrainFlags::hidden,
              "Of the model mlp, as --set hidden=...: sizes of the hidden layers, for example 512,128",
-             CLI::Range(1, 1 << 16));
+             in_range(1, 1 << 16));
 }
 
 void add_training(Table& table) {
@@ -26,7 +24,7 @@ void add_training(Table& table) {
       .value("learning-rate", &TrainFlags::learning_rate,
              "Learning rate; without it one that suits the optimizer", positive_number())
       .value("batch-size", &TrainFlags::batch_size,
-             "Examples in one worker's step; without it as suits the model", CLI::Range(1, 1 << 20))
+             "Examples in one worker's step; without it as suits the model", in_range(1, 1 << 20))
       .value("epochs", &TrainFlags::epochs, "Passes over the data; without it as many as suit the model",
              positive_number())
       .value("train-steps", &TrainFlags::train_steps, "Global steps, in place of --epochs",
@@ -46,15 +44,16 @@ void add_arithmetic(Table& table) {
           "To what factors of products may be rounded where that is faster: float32 (not at all), tf32 "
           "(on GPUs) or bf16 (on GPUs, and on CPUs with AMX or AMD's AVX-512 for it); without it as "
           "suits the model",
-          CLI::IsMember({"float32", "tf32", "bf16"}))
-      .value("device", &TrainFlags::device,
-             "The device of each task that computes, such as gpu:0; without it, or where a task lacks it, "
-             "a CPU")
+          one_of({"float32", "tf32", "bf16"}))
+      .value(
+          "device", &TrainFlags::device,
+          "The device of each task that computes, such as gpu:0; without it, or where a task lacks it, "
+          "a CPU")
       .value(
           "not-finite", &TrainFlags::not_finite,
           "What a loss or gradient that is NaN or infinite does: fail, skip (the gradient is left out), "
           "or roll_back (to the newest checkpoint, at most 3 times)",
-          CLI::IsMember({"fail", "skip", "roll_back"}));
+          one_of({"fail", "skip", "roll_back"}));
 }
 
 void add_strategy(Table& table) {
@@ -63,7 +62,7 @@ void add_strategy(Table& table) {
              "Where the variables are: parameter_server (in tasks of their own), multi_worker (on each "
              "worker, by all-reduce), mirrored (the same in one process), one_device (a single worker); "
              "without it as the cluster has tasks 'ps' or not",
-             CLI::IsMember({"parameter_server", "multi_worker", "mirrored", "one_device"}))
+             one_of({"parameter_server", "multi_worker", "mirrored", "one_device"}))
       .present("sync_replicas,sync", &TrainFlags::sync,
                "Synchronous: average the workers' gradients for each step")
       .present("async", &TrainFlags::async, "Asynchronous: apply each worker's gradients as they come")
@@ -85,18 +84,18 @@ void add_all_reduce(Table& table) {
       .value("compression", &TrainFlags::compression,
              "With multi_worker or mirrored: how gradients travel: none (as they are) or bfloat16 "
              "(rounded, half the bytes)",
-             CLI::IsMember({"none", "bfloat16"}))
+             one_of({"none", "bfloat16"}))
       .value(
           "local-steps", &TrainFlags::local_steps,
           "With multi_worker or mirrored: steps that each worker makes by its own gradients before all "
           "agree (local SGD, DiLoCo); 1 = the mean gradient is applied in each step",
-          CLI::Range(1, 1'000'000))
+          in_range(1, 1'000'000))
       .value("outer-learning-rate", &TrainFlags::outer_learning_rate,
              "With --local_steps: the rate by which the workers' mean change is applied; without it 0.7",
              positive_number())
       .value("outer-momentum", &TrainFlags::outer_momentum,
              "With --local_steps: the Nesterov momentum of these changes; without it 0.9",
-             CLI::Range(0.0, 0.9999));
+             in_range(0.0, 0.9999));
 }
 
 void add_parameter_servers(Table& table) {

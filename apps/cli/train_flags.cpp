@@ -91,7 +91,7 @@ Strategy asynchronous(const TrainFlags& flags) {
 
 }  // namespace
 
-void TrainFlags::add_to(CLI::App& app) { train_flag_table().add_to(app, *this); }
+void TrainFlags::add_to(Command& command) { train_flag_table().add_to(command, *this); }
 
 bool TrainFlags::has_workers_only() const {
   return !distribution.empty() && distribution != "parameter_server";

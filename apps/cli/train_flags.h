@@ -1,7 +1,6 @@
 // The flags that `actorflow train`, `trainer` and scenario files share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "apps/training/data/labelled_data.h"
 #include "apps/training/models/model_choice.h"
 #include "apps/training/train_replica.h"
+#include "schema/command_line/command_line.h"
 
 namespace actorflow {
 
@@ -53,7 +53,7 @@ struct TrainFlags {
   std::string report{};
   std::string plots{};
 
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
   // The command line that gives these flags to `trainer`.
   std::vector<std::string> arguments() const;
   // Whether --strategy has no parameter servers.

@@ -109,10 +109,10 @@ int run_elastic_task(const TrainTaskFlags& flags, TrainOptions options, Interrup
 
 }  // namespace
 
-void TrainTaskFlags::add_to(CLI::App& app) {
-  cluster.add_to(app);
-  server.add_to(app);
-  train.add_to(app);
+void TrainTaskFlags::add_to(Command& command) {
+  cluster.add_to(command);
+  server.add_to(command);
+  train.add_to(command);
 }
 
 int run_train_task(const TrainTaskFlags& flags) {

@@ -12,7 +12,7 @@ struct TrainTaskFlags {
   ServerFlags server{};
   TrainFlags train{};
 
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
 };
 
 // Runs the task until training is complete. Returns the exit status of its program. Throws UsageError,

@@ -10,7 +10,6 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/checkpoint/extra_state.h"
-#include "apps/cli/checks.h"
 #include "apps/cli/program.h"
 #include "apps/commands/commands.h"
 #include "dataflow/values/error.h"
@@ -115,27 +114,26 @@ int verify(const std::string& folder) {
   return result;
 }
 
-CLI::App* add(CLI::App& to, const char* name, const char* description, Arguments& arguments) {
-  CLI::App* command = to.add_subcommand(name, description);
-  command->add_option("FOLDER", arguments.folder, "Folder of checkpoints")->required();
+Command add(Command& to, const char* name, const char* description, Arguments& arguments) {
+  Command command = to.command(name, description);
+  command.option("FOLDER", arguments.folder, "Folder of checkpoints").required();
   return command;
 }
 
 }  // namespace
 
-void add_checkpoint_command(CLI::App& app, Command& command) {
-  CLI::App* checkpoint = app.add_subcommand("checkpoint", "Look at checkpoints: list, show, verify");
-  checkpoint->require_subcommand(1);
+void add_checkpoint_command(Command& program) {
+  Command checkpoint = program.command("checkpoint", "Look at checkpoints: list, show, verify");
+  checkpoint.require_command();
   const auto arguments = std::make_shared<Arguments>();
-  add(*checkpoint, "list", "The checkpoints of a folder", *arguments)->callback([&command, arguments] {
-    command = [arguments] { return list(arguments->folder); };
+  add(checkpoint, "list", "The checkpoints of a folder", *arguments).runs([arguments] {
+    return list(arguments->folder);
   });
-  CLI::App* one = add(*checkpoint, "show", "The tensors of a checkpoint", *arguments);
-  one->add_option("--step", arguments->step, "Its step; the newest by default")
-      ->check(nonnegative_number());
-  one->callback([&command, arguments] { command = [arguments] { return show(*arguments); }; });
-  add(*checkpoint, "verify", "Check every byte of the checkpoints of a folder", *arguments)
-      ->callback([&command, arguments] { command = [arguments] { return verify(arguments->folder); }; });
+  Command one = add(checkpoint, "show", "The tensors of a checkpoint", *arguments);
+  one.option("--step", arguments->step, "Its step; the newest by default").check(nonnegative_number());
+  one.runs([arguments] { return show(*arguments); });
+  add(checkpoint, "verify", "Check every byte of the checkpoints of a folder", *arguments)
+      .runs([arguments] { return verify(arguments->folder); });
 }
 
 }  // namespace actorflow

@@ -23,16 +23,16 @@ int run(const ExportCommand& command) {
 
 }  // namespace
 
-void add_export_command(CLI::App& app, Command& chosen) {
+void add_export_command(Command& program) {
   auto command = std::make_shared<ExportCommand>();
-  CLI::App* sub = app.add_subcommand("export", "Write a trained model as ONNX, for other runtimes");
-  sub->add_option("--checkpoint,--checkpoint-dir,--checkpoint_dir", command->checkpoint_folder,
-                  "Folder whose newest checkpoint is exported")
-      ->required();
-  sub->add_option("--output,--output-dir,--output_dir", command->output,
-                  "Folder for model.onnx and signatures.json")
-      ->required();
-  sub->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+  Command sub = program.command("export", "Write a trained model as ONNX, for other runtimes");
+  sub.option("--checkpoint,--checkpoint-dir,--checkpoint_dir", command->checkpoint_folder,
+             "Folder whose newest checkpoint is exported")
+      .required();
+  sub.option("--output,--output-dir,--output_dir", command->output,
+             "Folder for model.onnx and signatures.json")
+      .required();
+  sub.runs([command] { return run(*command); });
 }
 
 }  // namespace actorflow

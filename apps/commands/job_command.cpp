@@ -32,30 +32,27 @@ int run_program_of_jobs(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-void add_job_command(CLI::App& app, Command& command) {
-  CLI::App* job = app.add_subcommand(
+void add_job_command(Command& program) {
+  const auto words = std::make_shared<std::vector<std::string>>();
+  Command job = program.command(
       "job", "Run a program of map/reduce jobs: job word_count --input books --output counts");
-  job->prefix_command();
-  job->set_help_flag();  // --help is the program's
-  job->footer("The programs explain themselves: actorflow job word_count --help");
-  job->callback([job, &command] {
-    command = [arguments = job->remaining()] { return run_program_of_jobs(arguments); };
-  });
+  job.rest(*words);
+  job.without_help();  // --help is the program's
+  job.footer("The programs explain themselves: actorflow job word_count --help");
+  job.runs([words] { return run_program_of_jobs(*words); });
 }
 
-void add_ensemble_command(CLI::App& app, Command& command) {
-  CLI::App* ensemble =
-      app.add_subcommand("ensemble", "Train an ensemble: ensemble digits --members 8 --report FILE");
-  ensemble->prefix_command();
-  ensemble->set_help_flag();
-  ensemble->footer(
+void add_ensemble_command(Command& program) {
+  const auto words = std::make_shared<std::vector<std::string>>();
+  Command ensemble =
+      program.command("ensemble", "Train an ensemble: ensemble digits --members 8 --report FILE");
+  ensemble.rest(*words);
+  ensemble.without_help();
+  ensemble.footer(
       "actorflow ensemble --help explains it all, actorflow ensemble digits --help each parameter.");
-  ensemble->callback([ensemble, &command] {
-    command = [arguments = ensemble->remaining()] {
-      std::vector<std::string> program{"ensemble"};
-      program.insert(program.end(), arguments.begin(), arguments.end());
-      return run_program_of_jobs(program);
-    };
+  ensemble.runs([words] {
+    words->insert(words->begin(), "ensemble");
+    return run_program_of_jobs(*words);
   });
 }
 

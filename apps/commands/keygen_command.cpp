@@ -56,23 +56,23 @@ int run(KeygenCommand& command) {
 
 }  // namespace
 
-void add_keygen_command(CLI::App& app, Command& chosen) {
+void add_keygen_command(Command& program) {
   auto command = std::make_shared<KeygenCommand>();
   KeygenOptions& options = command->options;
-  CLI::App* keygen = app.add_subcommand(
+  Command keygen = program.command(
       "keygen", "Make the certificates by which tasks and clients know each other, for mutual TLS");
-  keygen->add_option("--cluster", command->cluster, "Jobs and addresses: JSON, or a file with it");
-  keygen->add_option(both_spellings("ps_hosts"), command->ps_hosts, "As trainer takes it");
-  keygen->add_option(both_spellings("worker_hosts"), command->worker_hosts, "As trainer takes it");
-  keygen->add_option("--output", options.folder, "Folder for the certificates and keys")->required();
+  keygen.option("--cluster", command->cluster, "Jobs and addresses: JSON, or a file with it");
+  keygen.option(both_spellings("ps_hosts"), command->ps_hosts, "As trainer takes it");
+  keygen.option(both_spellings("worker_hosts"), command->worker_hosts, "As trainer takes it");
+  keygen.option("--output", options.folder, "Folder for the certificates and keys").required();
   constexpr int most_days = 36'500;
-  add_count(*keygen, "days", options.days, "How long certificates are valid", most_days);
-  add_count(*keygen, "authority-days", options.authority_days, "How long a new authority is", most_days);
-  keygen->add_flag("--renew", options.renew, "Make certificates anew that are there already");
-  keygen->add_flag(both_spellings("replace-authority"), options.replace_authority,
-                   "Replace an authority that is there: every task and client needs its new files then");
-  keygen->footer("Where there is an authority already, certificates that are missing are added to it.");
-  keygen->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+  add_count(keygen, "days", options.days, "How long certificates are valid", most_days);
+  add_count(keygen, "authority-days", options.authority_days, "How long a new authority is", most_days);
+  keygen.flag("--renew", options.renew, "Make certificates anew that are there already");
+  keygen.flag(both_spellings("replace-authority"), options.replace_authority,
+              "Replace an authority that is there: every task and client needs its new files then");
+  keygen.footer("Where there is an authority already, certificates that are missing are added to it.");
+  keygen.runs([command] { return run(*command); });
 }
 
 }  // namespace actorflow

@@ -18,9 +18,10 @@ namespace actorflow {
 namespace {
 
 struct LaunchCommand {
-  std::string hosts, hosts_file;
+  std::optional<std::string> hosts, hosts_file;
+  std::optional<int> workers;
   std::vector<std::string> variables;
-  bool has_workers = false, has_hosts = false, has_hosts_file = false;
+  bool program_follows = false;  // a flag that stands for "--"
   LaunchOptions options;
   DeployOptions deploy;
 };
@@ -44,7 +45,7 @@ void check_elastic(LaunchCommand& command) {
     throw UsageError(
         "an elastic job (--min, --max, --host_discovery) has workers only, which train by all-reduce; "
         "omit --ps, --hybrid, --chief and --evaluator");
-  if (!job.host_discovery.empty() && (command.has_hosts || command.has_hosts_file))
+  if (!job.host_discovery.empty() && (command.hosts || command.hosts_file))
     throw UsageError("--host_discovery finds the hosts; omit -H and --hostfile");
   if (!job.host_discovery.empty() && job.num_gpus)
     throw UsageError(
@@ -81,18 +82,19 @@ void check_security(LaunchCommand& command) {
 // What the flags mean together.
 void complete(LaunchCommand& command) {
   JobSpec& job = command.options.job;
-  if (command.has_hosts && command.has_hosts_file)
+  if (command.workers) job.workers = *command.workers;
+  if (command.hosts && command.hosts_file)
     throw UsageError("both -H and --hostfile name the hosts; omit one of them");
-  if (command.has_hosts) job.hosts = parse_hosts(command.hosts);
-  if (command.has_hosts_file) job.hosts = read_hosts_file(command.hosts_file);
-  const bool has_hosts = command.has_hosts || command.has_hosts_file || !job.host_discovery.empty();
+  if (command.hosts) job.hosts = parse_hosts(*command.hosts);
+  if (command.hosts_file) job.hosts = read_hosts_file(*command.hosts_file);
+  const bool has_hosts = command.hosts || command.hosts_file || !job.host_discovery.empty();
   if (!has_hosts && command.deploy.to.empty()) job.hosts = allocated_hosts();
   for (const auto& text : command.variables) job.environment.push_back(variable_of(text));
   if (job.hybrid && job.ps > 0) throw UsageError("--hybrid has a ps on each host; omit --ps");
-  if (job.hybrid && command.has_workers && job.workers != num_hosts(job))
+  if (job.hybrid && command.workers && job.workers != num_hosts(job))
     throw UsageError(fmt::format("--hybrid has a worker on each of {} hosts, but -np is {}; omit -np",
                                  num_hosts(job), job.workers));
-  if (!job.hybrid && !command.has_workers && command.deploy.to != "docker")
+  if (!job.hybrid && !command.workers && command.deploy.to != "docker")
     throw UsageError("expected -np N, the number of processes with a rank (or --hybrid)");
   if (job.is_elastic()) check_elastic(command);
   check_security(command);
@@ -111,32 +113,26 @@ int run(LaunchCommand command) {
   return launcher->run();
 }
 
-void add_job_flags(CLI::App& app, LaunchCommand& command) {
+void add_job_flags(Command& launch, LaunchCommand& command) {
   JobSpec& job = command.options.job;
-  const auto add = [&app](const char* name, auto& value, const char* what) {
-    return app.add_option(name, value, what);
+  const auto add = [&launch](const char* name, auto& value, const char* what) {
+    return launch.option(name, value, what);
   };
-  app.add_option_function<int>(
-         "--np,-n",
-         [&command](int count) {
-           command.has_workers = true;
-           command.options.job.workers = count;
-         },
-         "Processes with a rank: the workers, or a chief and workers (-np, too)")
-      ->check(CLI::Range(1, 100'000));
-  add("--ps", job.ps, "Parameter servers beside them, spread over the hosts")
-      ->check(CLI::Range(0, 10'000));
-  app.add_flag("--hybrid", job.hybrid, "A ps and a worker on each host, the ps without GPUs");
-  app.add_flag("--chief", job.chief, "Rank 0 is the task 'chief' instead of worker 0");
-  app.add_flag("--evaluator", job.evaluator, "An evaluator beside them, on the last host");
+  add("--np,-n", command.workers,
+      "Processes with a rank: the workers, or a chief and workers (-np, too)")
+      .check(in_range(1, 100'000));
+  add("--ps", job.ps, "Parameter servers beside them, spread over the hosts").check(in_range(0, 10'000));
+  launch.flag("--hybrid", job.hybrid, "A ps and a worker on each host, the ps without GPUs");
+  launch.flag("--chief", job.chief, "Rank 0 is the task 'chief' instead of worker 0");
+  launch.flag("--evaluator", job.evaluator, "An evaluator beside them, on the last host");
   add("--num_gpus,--num-gpus", job.num_gpus, "GPUs of each host, divided among its workers")
-      ->check(CLI::Range(0, 1024));
+      .check(in_range(0, 1024));
   add("--restarts", job.restarts,
       "How many tasks of the job may die and be started again, after their first step")
-      ->check(CLI::Range(0, 1'000'000));
+      .check(in_range(0, 1'000'000));
   add("--env,-x", command.variables,
       "NAME=VALUE for the tasks, or NAME with its value here; again for more")
-      ->allow_extra_args(false);
+      .one_at_a_time();
   add("--work_dir,--work-dir", job.folders.work, "Where tasks start; the folder of this command");
   add("--data_dir,--data-dir", job.folders.data,
       "Must be there to read on each host; ACTORFLOW_DATA_DIR");
@@ -145,94 +141,79 @@ void add_job_flags(CLI::App& app, LaunchCommand& command) {
   add("--log_dir,--log-dir", job.folders.logs, "A file of output for each task, here");
 }
 
-void add_elastic_flags(CLI::App& app, JobSpec& job) {
-  const auto add = [&app](const char* name, auto& value, const char* what) {
-    return app.add_option(name, value, what)->group("Elastic jobs");
+void add_elastic_flags(Command& launch, JobSpec& job) {
+  const auto add = [&launch](const char* name, auto& value, const char* what) {
+    return launch.option(name, value, what).in_group("Elastic jobs");
   };
   add("--min", job.min_workers,
       "Tasks that must be there to train; while there are so many, the job goes on without lost ones")
-      ->check(CLI::Range(1, 100'000));
+      .check(in_range(1, 100'000));
   add("--max", job.max_workers, "Tasks at most, where hosts are discovered; without it -np")
-      ->check(CLI::Range(1, 100'000));
+      .check(in_range(1, 100'000));
   add("--host_discovery,--host-discovery", job.host_discovery,
       "A script that prints the hosts, a line host:slots for each; it is run every second");
   add("--reset_limit,--reset-limit", job.reset_limit,
       "How often the tasks that train may change before the job ends")
-      ->check(CLI::Range(0, 1'000'000));
+      .check(in_range(0, 1'000'000));
   add("--elastic_timeout,--elastic-timeout", job.elastic_timeout_s,
       "Seconds to wait for --min tasks; 600 without it")
-      ->check(CLI::Range(1, 1'000'000));
+      .check(in_range(1, 1'000'000));
 }
 
-void add_host_flags(CLI::App& app, LaunchCommand& command) {
-  app.add_option(
+void add_host_flags(Command& launch, LaunchCommand& command) {
+  launch.option(
       "-H,--hosts", command.hosts,
       "host:slots,user@host:slots,... Without it those of Slurm's allocation, or this machine");
-  app.add_option("--hostfile,--hosts_file", command.hosts_file,
-                 "The same, a host in each line: host slots=N");
-  app.add_option("--port", command.options.first_port,
-                 "Of the first task of each host; without it free ones")
-      ->check(CLI::Range(1, 65'535));
-  app.add_option("--ssh_config,--ssh-config", command.options.ssh_config, "For ssh -F")
-      ->check(CLI::ExistingFile);
-  app.add_flag("--secure", command.options.secure,
-               "Mutual TLS between the tasks, with credentials that are gone when the job ends");
-  app.add_option("--actorflow", command.options.actorflow,
-                 "Path of this program on the other hosts; without it as here");
-}
-
-// Whether a word of the command line is an option whose value is the next word.
-bool takes_next(const CLI::App& app, const std::string& word) {
-  const CLI::Option* option = app.get_option_no_throw(word);
-  return option && option->get_expected_min() > 0;
+  launch.option("--hostfile,--hosts_file", command.hosts_file,
+                "The same, a host in each line: host slots=N");
+  launch
+      .option("--port", command.options.first_port,
+              "Of the first task of each host; without it free ones")
+      .check(in_range(1, 65'535));
+  launch.option("--ssh_config,--ssh-config", command.options.ssh_config, "For ssh -F")
+      .check(existing_file());
+  launch.flag("--secure", command.options.secure,
+              "Mutual TLS between the tasks, with credentials that are gone when the job ends");
+  launch.option("--actorflow", command.options.actorflow,
+                "Path of this program on the other hosts; without it as here");
 }
 
 }  // namespace
 
-void spell_out_np(const CLI::App& app, int argc, char** argv) {
+void spell_out_np(const Command& program, int argc, char** argv) {
   static char long_name[] = "--np", end_of_options[] = "--program";
   if (argc < 2 || argv[1] != std::string_view("launch")) return;
-  const CLI::App& launch = *app.get_subcommand("launch");
+  const auto launch = program.find("launch");
   for (int i = 2; i < argc && argv[i][0] == '-'; ++i) {
     if (argv[i] == std::string_view("--")) {
       argv[i] = end_of_options;
       return;
     }
     if (argv[i] == std::string_view("-np")) argv[i] = long_name;
-    i += takes_next(launch, argv[i]);
+    i += launch->takes_next(argv[i]);
   }
 }
 
-void add_launch_command(CLI::App& app, Command& chosen) {
+void add_launch_command(Command& program) {
   auto command = std::make_shared<LaunchCommand>();
-  CLI::App* launch =
-      app.add_subcommand("launch", "Start a job: a program as tasks here, or by ssh on hosts");
-  add_job_flags(*launch, *command);
-  add_host_flags(*launch, *command);
-  add_elastic_flags(*launch, command->options.job);
-  add_deploy_flags(*launch, command->deploy);
+  Command launch = program.command("launch", "Start a job: a program as tasks here, or by ssh on hosts");
+  add_job_flags(launch, *command);
+  add_host_flags(launch, *command);
+  add_elastic_flags(launch, command->options.job);
+  add_deploy_flags(launch, command->deploy);
   // Stands for "--", after which the parser would look for a program of its own.
-  launch->add_flag("--program")->group("");
-  launch->prefix_command();  // what follows the program is the program's
-  launch->footer("Then follow the program and its arguments: launch -np 4 build/bin/trainer --epochs 2");
-  launch->callback([launch, command, &chosen] {
-    chosen = [launch, command] {
-      command->options.job.command = launch->remaining();
-      command->has_hosts = launch->count("--hosts") > 0;
-      command->has_hosts_file = launch->count("--hostfile") > 0;
-      return run(*command);
-    };
-  });
+  launch.flag("--program", command->program_follows).hide();
+  launch.rest(command->options.job.command);
+  launch.footer("Then follow the program and its arguments: launch -np 4 build/bin/trainer --epochs 2");
+  launch.runs([command] { return run(*command); });
 }
 
-void add_keep_command(CLI::App& app, Command& chosen) {
-  CLI::App* keep = app.add_subcommand("keep", "The tasks of one machine, for actorflow launch");
-  keep->group("");  // people do not call it
-  keep->callback([&chosen] {
-    chosen = [] {
-      Keeper(ACTORFLOW_VERSION).run();
-      return int{success};
-    };
+void add_keep_command(Command& program) {
+  Command keep = program.command("keep", "The tasks of one machine, for actorflow launch");
+  keep.hide();  // people do not call it
+  keep.runs([] {
+    Keeper(ACTORFLOW_VERSION).run();
+    return int{success};
   });
 }
 

@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "apps/cli/checks.h"
 #include "apps/cli/program.h"
 #include "apps/commands/commands.h"
 #include "apps/training/models/model_choice.h"
@@ -97,24 +96,24 @@ int run(const PlaceCommand& command) {
 
 }  // namespace
 
-void add_place_command(CLI::App& app, Command& chosen) {
+void add_place_command(Command& program) {
   auto command = std::make_shared<PlaceCommand>();
-  CLI::App* sub = app.add_subcommand(
+  Command sub = program.command(
       "place", "Show on which tasks the nodes and variables of a worker's training step are");
-  sub->add_option("model", command->model, "One of " + fmt::format("{}", fmt::join(model_names(), ", ")))
-      ->required()
-      ->check(CLI::IsMember(model_names()));
-  add_count(*sub, "ps", command->ps, "Parameter servers", 1024);
-  add_count(*sub, "workers", command->workers, "Workers", 1024);
-  sub->add_option("--worker", command->worker, "Whose graph is shown")
-      ->check(nonnegative_number())
-      ->capture_default_str();
-  sub->add_flag("--sync", command->sync, "Synchronous training");
-  sub->add_option(both_spellings("ps-strategy"), command->ps_strategy,
-                  "How variables go to the parameter servers: round_robin or greedy")
-      ->capture_default_str();
-  sub->add_flag("--dot", command->dot, "A picture for Graphviz, in place of a table");
-  sub->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+  sub.option("model", command->model, "One of " + fmt::format("{}", fmt::join(model_names(), ", ")))
+      .required()
+      .check(one_of(model_names()));
+  add_count(sub, "ps", command->ps, "Parameter servers", 1024);
+  add_count(sub, "workers", command->workers, "Workers", 1024);
+  sub.option("--worker", command->worker, "Whose graph is shown")
+      .check(nonnegative_number())
+      .show_default();
+  sub.flag("--sync", command->sync, "Synchronous training");
+  sub.option(both_spellings("ps-strategy"), command->ps_strategy,
+             "How variables go to the parameter servers: round_robin or greedy")
+      .show_default();
+  sub.flag("--dot", command->dot, "A picture for Graphviz, in place of a table");
+  sub.runs([command] { return run(*command); });
 }
 
 }  // namespace actorflow

@@ -31,19 +31,19 @@ int run(const RecordsCommand& command) {
 
 }  // namespace
 
-void add_records_command(CLI::App& app, Command& chosen) {
+void add_records_command(Command& program) {
   auto command = std::make_shared<RecordsCommand>();
-  CLI::App* sub = app.add_subcommand(
-      "records", "Write images as record files, which train, TensorFlow and others read");
-  sub->add_option("--data", command->data,
-                  "Folder of images as MNIST or CIFAR-10 (its binary version) come, or mnist, digits")
-      ->required();
-  sub->add_option("--output", command->output, "Folder for the files train.tfrecord-00000-of-00004, ...")
-      ->required();
-  sub->add_option("--shards", command->shards, "Files for training, and as many to test on")
-      ->check(CLI::Range(1, 99999))
-      ->capture_default_str();
-  sub->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+  Command sub = program.command("records",
+                                "Write images as record files, which train, TensorFlow and others read");
+  sub.option("--data", command->data,
+             "Folder of images as MNIST or CIFAR-10 (its binary version) come, or mnist, digits")
+      .required();
+  sub.option("--output", command->output, "Folder for the files train.tfrecord-00000-of-00004, ...")
+      .required();
+  sub.option("--shards", command->shards, "Files for training, and as many to test on")
+      .check(in_range(1, 99999))
+      .show_default();
+  sub.runs([command] { return run(*command); });
 }
 
 }  // namespace actorflow

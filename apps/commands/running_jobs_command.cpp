@@ -18,33 +18,30 @@ void list_jobs() {
 }
 
 // A command that does something with a job, or without a name lists those that run.
-void add_job_control(CLI::App& app, Command& chosen, const char* name, const char* what,
+void add_job_control(Command& program, const char* name, const char* what,
                      int (*act)(const std::string&)) {
   auto job = std::make_shared<std::string>();
-  CLI::App* command =
-      app.add_subcommand(name, fmt::format("{}; without a number list those that run", what));
-  command->add_option("job", *job, "The job's number, as launch has said it");
-  command->callback([job, act, &chosen] {
-    chosen = [job, act] {
-      if (!job->empty()) return act(*job);
-      list_jobs();
-      return int{success};
-    };
+  Command command = program.command(name, fmt::format("{}; without a number list those that run", what));
+  command.option("job", *job, "The job's number, as launch has said it");
+  command.runs([job, act] {
+    if (!job->empty()) return act(*job);
+    list_jobs();
+    return int{success};
   });
 }
 
 }  // namespace
 
-void add_attach_command(CLI::App& app, Command& chosen) {
+void add_attach_command(Command& program) {
   add_job_control(
-      app, chosen, "attach",
+      program, "attach",
       "Print what a job of actorflow launch prints from now on, until it ends, and end with its status; "
       "Ctrl-C leaves the job alone",
       [](const std::string& job) { return follow_job(job); });
 }
 
-void add_stop_command(CLI::App& app, Command& chosen) {
-  add_job_control(app, chosen, "stop", "End a job of actorflow launch", [](const std::string& job) {
+void add_stop_command(Command& program) {
+  add_job_control(program, "stop", "End a job of actorflow launch", [](const std::string& job) {
     stop_job(job);
     fmt::print("job {} has ended\n", job);
     return int{success};

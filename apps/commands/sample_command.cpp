@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "actors/models/text/sample.h"
-#include "apps/cli/checks.h"
 #include "apps/cli/program.h"
 #include "apps/commands/commands.h"
 #include "apps/training/models/trained_model.h"
@@ -42,27 +41,26 @@ int run(const SampleCommand& command) {
 
 }  // namespace
 
-void add_sample_command(CLI::App& app, Command& chosen) {
+void add_sample_command(Command& program) {
   auto command = std::make_shared<SampleCommand>();
-  CLI::App* sub = app.add_subcommand("sample", "Write a text by a trained model of characters");
-  sub->add_option("--checkpoint,--checkpoint-dir,--checkpoint_dir", command->checkpoint_folder,
-                  "Folder of actorflow train shakespeare, whose newest checkpoint is taken")
-      ->required();
-  sub->add_option("--prompt", command->prompt, "With what the text begins; without it a new line");
-  sub->add_option("--length", command->options.length, "Characters to add")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
-      ->capture_default_str();
-  sub->add_option("--temperature", command->options.temperature,
-                  "Below 1 likely characters become likelier; 0: always the likeliest")
-      ->check(nonnegative_number())
-      ->capture_default_str();
-  sub->add_option("--top-k,--top_k", command->options.top_k,
-                  "Draw among so many likeliest characters; 0: among all")
-      ->check(nonnegative_number())
-      ->capture_default_str();
-  sub->add_option("--seed", command->options.seed, "Another one gives another text")
-      ->capture_default_str();
-  sub->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+  Command sub = program.command("sample", "Write a text by a trained model of characters");
+  sub.option("--checkpoint,--checkpoint-dir,--checkpoint_dir", command->checkpoint_folder,
+             "Folder of actorflow train shakespeare, whose newest checkpoint is taken")
+      .required();
+  sub.option("--prompt", command->prompt, "With what the text begins; without it a new line");
+  sub.option("--length", command->options.length, "Characters to add")
+      .check(in_range(std::int64_t{1}, std::int64_t{1} << 30))
+      .show_default();
+  sub.option("--temperature", command->options.temperature,
+             "Below 1 likely characters become likelier; 0: always the likeliest")
+      .check(nonnegative_number())
+      .show_default();
+  sub.option("--top-k,--top_k", command->options.top_k,
+             "Draw among so many likeliest characters; 0: among all")
+      .check(nonnegative_number())
+      .show_default();
+  sub.option("--seed", command->options.seed, "Another one gives another text").show_default();
+  sub.runs([command] { return run(*command); });
 }
 
 }  // namespace actorflow

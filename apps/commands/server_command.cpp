@@ -5,7 +5,6 @@
 
 #include "actors/checkpoint/start_number.h"
 #include "actors/task/server.h"
-#include "apps/cli/checks.h"
 #include "apps/cli/cluster_flags.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
@@ -72,26 +71,25 @@ int run(const ServerCommand& command) {
 
 }  // namespace
 
-void add_server_command(CLI::App& app, Command& chosen) {
+void add_server_command(Command& program) {
   auto command = std::make_shared<ServerCommand>();
-  CLI::App* server = app.add_subcommand("server", "Run one task of a cluster until it is told to stop");
-  server->add_option("--cluster", command->cluster, "Jobs and addresses: JSON, or a file with it");
-  server->add_option("--job", command->job, "Job of this task");
-  server->add_option("--task", command->task, "Index of this task in its job");
-  server->footer(
+  Command server = program.command("server", "Run one task of a cluster until it is told to stop");
+  server.option("--cluster", command->cluster, "Jobs and addresses: JSON, or a file with it");
+  server.option("--job", command->job, "Job of this task");
+  server.option("--task", command->task, "Index of this task in its job");
+  server.footer(
       "Without --cluster, --job and --task the environment says them: TF_CONFIG, or mpirun, srun or "
       "torchrun.");
   server
-      ->add_option(both_spellings("connect-timeout"), command->connect_timeout_s,
-                   "Seconds to wait for a task that cannot be reached")
-      ->check(positive_number())
-      ->capture_default_str();
-  server->add_option(
-      both_spellings("checkpoint-dir"), command->checkpoint_dir,
-      "Folder of checkpoints, where the starts of this task are counted: a process that is "
-      "started in the place of another one is known to be the newer one");
-  command->flags.add_to(*server);
-  server->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+      .option(both_spellings("connect-timeout"), command->connect_timeout_s,
+              "Seconds to wait for a task that cannot be reached")
+      .check(positive_number())
+      .show_default();
+  server.option(both_spellings("checkpoint-dir"), command->checkpoint_dir,
+                "Folder of checkpoints, where the starts of this task are counted: a process that is "
+                "started in the place of another one is known to be the newer one");
+  command->flags.add_to(server);
+  server.runs([command] { return run(*command); });
 }
 
 }  // namespace actorflow

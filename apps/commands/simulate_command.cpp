@@ -214,48 +214,49 @@ int run(const SimulateCommand& command) {
 // What a scenario's file may say, for the help.
 std::string scenario_options() {
   ScenarioFlags flags;
-  CLI::App app("A scenario's file has lines \"option = value\", with the options below, without dashes");
-  app.set_help_flag();
-  flags.add_to(app);
-  return app.help("FILE.scenario");
+  CommandLine file(
+      "A scenario's file has lines \"option = value\", with the options below, without dashes");
+  file.without_help();
+  flags.add_to(file);
+  return file.help("FILE.scenario");
 }
 
 }  // namespace
 
-void add_simulate_command(CLI::App& app, Command& chosen) {
+void add_simulate_command(Command& program) {
   auto command = std::make_shared<SimulateCommand>();
-  CLI::App* simulate = app.add_subcommand(
+  Command simulate = program.command(
       "simulate",
       "Run jobs on simulated clusters with faults, for a range of seeds, and check what comes out");
-  simulate->add_flag(
+  simulate.flag(
       "--real", command->real,
       "Train with real processes in real time instead, with the same faults, and check what comes out "
       "against the simulation without faults");
-  simulate->add_option("scenarios", command->files, "Scenario files; without any, the project's own")
-      ->check(CLI::ExistingFile);
-  simulate->add_option("--seeds", command->seeds,
-                       "A seed, or a range of them; without it 1..100, or 1..5 with --real");
+  simulate.option("scenarios", command->files, "Scenario files; without any, the project's own")
+      .check(existing_file());
+  simulate.option("--seeds", command->seeds,
+                  "A seed, or a range of them; without it 1..100, or 1..5 with --real");
   simulate
-      ->add_option("--set", command->settings,
-                   "OPTION=VALUE, in place of what the files say; any number of times")
-      ->allow_extra_args(false);
+      .option("--set", command->settings,
+              "OPTION=VALUE, in place of what the files say; any number of times")
+      .one_at_a_time();
   simulate
-      ->add_option(
+      .option(
           "--processes", command->processes,
           "Seeds that run at once; 0 = one per core, or, of real jobs, as many as there are cores for")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+      .check(in_range(0, 1024))
+      .show_default();
   simulate
-      ->add_option("--trace", command->trace,
-                   "File for the trace of a failure; without it <scenario>.trace.json")
-      ->excludes("--real");
+      .option("--trace", command->trace,
+              "File for the trace of a failure; without it <scenario>.trace.json")
+      .excludes("--real");
   simulate
-      ->add_flag("--twice", command->twice,
-                 "Run each seed twice: it must be the same run, message by message")
-      ->excludes("--real");
-  simulate->add_flag("--list", command->list, "Print the scenarios' files, and do nothing");
-  simulate->footer(scenario_options);
-  simulate->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+      .flag("--twice", command->twice,
+            "Run each seed twice: it must be the same run, message by message")
+      .excludes("--real");
+  simulate.flag("--list", command->list, "Print the scenarios' files, and do nothing");
+  simulate.footer(scenario_options);
+  simulate.runs([command] { return run(*command); });
 }
 
 }  // namespace actorflow

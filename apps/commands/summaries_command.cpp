@@ -121,15 +121,15 @@ int run(const SummariesCommand& command) {
 
 }  // namespace
 
-void add_summaries_command(CLI::App& app, Command& chosen) {
+void add_summaries_command(Command& program) {
   auto command = std::make_shared<SummariesCommand>();
-  CLI::App* summaries =
-      app.add_subcommand("summaries", "Show the summaries in event files, TensorBoard's format");
-  summaries->add_option("folder", command->folder, "Folder with event files, or with folders of them")
-      ->required();
-  summaries->add_option("--tag", command->tag, "Show only tags that contain this");
-  summaries->add_flag("--follow", command->follow, "Go on, and show what comes");
-  summaries->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+  Command summaries =
+      program.command("summaries", "Show the summaries in event files, TensorBoard's format");
+  summaries.option("folder", command->folder, "Folder with event files, or with folders of them")
+      .required();
+  summaries.option("--tag", command->tag, "Show only tags that contain this");
+  summaries.flag("--follow", command->follow, "Go on, and show what comes");
+  summaries.runs([command] { return run(*command); });
 }
 
 }  // namespace actorflow

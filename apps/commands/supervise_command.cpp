@@ -28,27 +28,22 @@ int run(const SuperviseCommand& options) {
 
 }  // namespace
 
-void add_supervise_command(CLI::App& app, Command& chosen) {
+void add_supervise_command(Command& program) {
   auto options = std::make_shared<SuperviseCommand>();
-  CLI::App* supervise = app.add_subcommand(
+  Command supervise = program.command(
       "supervise", "Run one task of a cluster that nobody launches, and again when it dies");
   const auto add = [&](const std::string& name, double& seconds, const char* what) {
-    supervise->add_option(name, seconds, what)->check(CLI::Range(0.0, 86'400.0))->capture_default_str();
+    supervise.option(name, seconds, what).check(in_range(0.0, 86'400.0)).show_default();
   };
   add("--pause,-d", options->pause_s,
       "Seconds before the second run; twice as many before each next one");
   add("--longest_pause,--longest-pause", options->longest_pause_s,
       "Seconds at most; after a run that lasts as long the pause is the first one again");
-  supervise->prefix_command();  // what follows the program is the program's
-  supervise->footer(
+  supervise.rest(options->command);
+  supervise.footer(
       "Then follow the program and its arguments. Status 0, 2 (wrong arguments) and 130 (interrupted) "
       "end this program, too.");
-  supervise->callback([supervise, options, &chosen] {
-    chosen = [supervise, options] {
-      options->command = supervise->remaining();
-      return run(*options);
-    };
-  });
+  supervise.runs([options] { return run(*options); });
 }
 
 }  // namespace actorflow

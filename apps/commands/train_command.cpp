@@ -72,43 +72,40 @@ int run(const TrainCommand& command) {
   return run_train_task(command.flags);
 }
 
-// A subcommand with these defaults.
-void add_data(CLI::App& train, Command& chosen, const std::string& name, const std::string& what,
+// A command with these defaults.
+void add_data(Command& train, const std::string& name, const std::string& what,
               const TrainFlags& defaults, bool alone = false) {
   auto command =
       std::make_shared<TrainCommand>(TrainCommand{.alone = alone, .flags = {.train = defaults}});
-  CLI::App* sub = train.add_subcommand(name, what + "; synchronously without --async");
-  const auto add_tasks = [sub](const char* flag, std::optional<int>& count, const std::string& help) {
-    sub->add_option(flag, count, help)->check(CLI::Range(1, 256));
+  Command sub = train.command(name, what + "; synchronously without --async");
+  const auto add_tasks = [&sub](const char* flag, std::optional<int>& count, const std::string& help) {
+    sub.option(flag, count, help).check(in_range(1, 256));
   };
   const char* otherwise = alone ? "; without --ps and --workers one worker alone" : "; without it 2";
   add_tasks("--ps", command->ps, std::string("Parameter servers in this process") + otherwise);
   add_tasks("--workers", command->workers, std::string("Workers in this process") + otherwise);
-  command->flags.add_to(*sub);
-  sub->footer("Models, and what --set may say of each:\n" + describe_models() +
-              "\nWhere TF_CONFIG, mpirun, srun, torchrun, or --ps_hosts, --worker_hosts, --job_name and "
-              "--task_index, name a task "
-              "of a cluster, this is that task.");
-  sub->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+  command->flags.add_to(sub);
+  sub.footer("Models, and what --set may say of each:\n" + describe_models() +
+             "\nWhere TF_CONFIG, mpirun, srun, torchrun, or --ps_hosts, --worker_hosts, --job_name and "
+             "--task_index, name a task "
+             "of a cluster, this is that task.");
+  sub.runs([command] { return run(*command); });
 }
 
 }  // namespace
 
-void add_train_command(CLI::App& app, Command& chosen) {
-  CLI::App* train =
-      app.add_subcommand("train", "Train a model: all tasks in this process, or one task of a cluster");
-  // Runs after the callback of what is named.
-  train->callback([&chosen] {
-    if (!chosen) throw UsageError("expected what to train; see actorflow help train");
-  });
-  add_data(*train, chosen, "mnist", "A classifier of handwritten digits", {.sync_by_default = true});
-  add_data(*train, chosen, "digits", "The same of 8x8 pixels: a second of training",
+void add_train_command(Command& program) {
+  Command train =
+      program.command("train", "Train a model: all tasks in this process, or one task of a cluster");
+  train.runs([]() -> int { throw UsageError("expected what to train; see actorflow help train"); });
+  add_data(train, "mnist", "A classifier of handwritten digits", {.sync_by_default = true});
+  add_data(train, "digits", "The same of 8x8 pixels: a second of training",
            {.data = "digits", .default_epochs = 20, .sync_by_default = true});
-  add_data(*train, chosen, "cifar10", "A classifier of CIFAR-10's images, whose folder --data names",
+  add_data(train, "cifar10", "A classifier of CIFAR-10's images, whose folder --data names",
            {.model = "fast", .data = "cifar10", .sync_by_default = true}, true);
-  add_data(*train, chosen, "shakespeare", "A model that foretells the next character of a text",
+  add_data(train, "shakespeare", "A model that foretells the next character of a text",
            {.model = "transformer", .data = "shakespeare", .sync_by_default = true}, true);
-  add_data(*train, chosen, "iris", "A classifier of flowers by four measures, or of another table",
+  add_data(train, "iris", "A classifier of flowers by four measures, or of another table",
            {.batch_size = 16, .data = "iris", .default_epochs = 100, .sync_by_default = true});
 }
 

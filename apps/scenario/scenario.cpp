@@ -11,80 +11,73 @@
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 #include "apps/scenario/scenario_jobs.h"
-#include "schema/environment/command_line.h"
 
 namespace actorflow {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::map<std::string, std::int64_t> time_units{
-    {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}};
-
-void add_time(CLI::App& app, const std::string& name, std::int64_t& value, const std::string& what) {
-  app.add_option(both_spellings(name), value, what + ", as in 20ms or 5s")
-      ->transform(CLI::AsNumberWithUnit(time_units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
+void add_time(Command& command, const std::string& name, std::int64_t& value, const std::string& what) {
+  command.option(both_spellings(name), value, what + ", as in 20ms or 5s").time();
 }
 
-void add_job(CLI::App& app, ScenarioFlags& flags) {
-  app.add_option("--job", flags.job, "A map/reduce job instead of training, such as word_count");
-  app.add_option("--tasks", flags.tasks, "Of a map/reduce job")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option(
+void add_job(Command& command, ScenarioFlags& flags) {
+  command.option("--job", flags.job, "A map/reduce job instead of training, such as word_count");
+  command.option("--tasks", flags.tasks, "Of a map/reduce job").check(in_range(1, 1000)).show_default();
+  command.option(
       "--input", flags.input,
       "Of a map/reduce job that reads texts: a folder of them, or the name of one of the project's");
-  app.add_option(both_spellings("split-bytes"), flags.split_bytes,
-                 "Of which its files are cut into parts")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--partitions", flags.partitions, "Into which its records are divided")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  app.add_flag("--resume", flags.resume, "It goes on where it was when all of its tasks are lost");
+  command
+      .option(both_spellings("split-bytes"), flags.split_bytes, "Of which its files are cut into parts")
+      .check(positive_number())
+      .show_default();
+  command.option("--partitions", flags.partitions, "Into which its records are divided")
+      .check(in_range(1, 4096))
+      .show_default();
+  command.flag("--resume", flags.resume, "It goes on where it was when all of its tasks are lost");
 }
 
-void add_training_tasks(CLI::App& app, ScenarioFlags& flags) {
-  app.add_option("--ps", flags.ps, "Parameter servers")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  app.add_option("--workers", flags.workers, "Workers")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+void add_training_tasks(Command& command, ScenarioFlags& flags) {
+  command.option("--ps", flags.ps, "Parameter servers").check(in_range(1, 256)).show_default();
+  command.option("--workers", flags.workers, "Workers").check(in_range(1, 1000)).show_default();
 }
 
-void add_faults(CLI::App& app, ScenarioFlags& flags) {
-  app.add_option("--fault,--faults", flags.faults,
+void add_faults(Command& command, ScenarioFlags& flags) {
+  command.option("--fault,--faults", flags.faults,
                  "What goes wrong: '12.5s pause /job:ps/task:0 for 3s'; any number");
-  app.add_option(both_spellings("random-faults"), flags.random_faults,
-                 "So many faults more, which heal, drawn from the seed")
-      ->check(CLI::Range(0, 1000))
-      ->capture_default_str();
-  app.add_option("--kinds", flags.kinds, "Kinds of random faults; without it all that heal")
-      ->delimiter(',');
-  add_time(app, "faults-until", flags.faults_until, "When the last random fault begins, at most");
-  add_time(app, "longest-fault", flags.longest_fault, "How long a random fault lasts, at most");
+  command
+      .option(both_spellings("random-faults"), flags.random_faults,
+              "So many faults more, which heal, drawn from the seed")
+      .check(in_range(0, 1000))
+      .show_default();
+  command.option("--kinds", flags.kinds, "Kinds of random faults; without it all that heal")
+      .comma_separated();
+  add_time(command, "faults-until", flags.faults_until, "When the last random fault begins, at most");
+  add_time(command, "longest-fault", flags.longest_fault, "How long a random fault lasts, at most");
 }
 
-void add_simulated_world(CLI::App& app, ScenarioFlags& flags) {
-  add_time(app, "latency", flags.latency, "Simulated: from one task to another");
-  app.add_option(both_spellings("bytes-per-second"), flags.bytes_per_second,
-                 "Simulated: what a task sends or receives")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  add_time(app, "kernel-time", flags.kernel_time, "Simulated: what a kernel takes, at most");
+void add_simulated_world(Command& command, ScenarioFlags& flags) {
+  add_time(command, "latency", flags.latency, "Simulated: from one task to another");
+  command
+      .option(both_spellings("bytes-per-second"), flags.bytes_per_second,
+              "Simulated: what a task sends or receives")
+      .check(positive_number())
+      .show_default();
+  add_time(command, "kernel-time", flags.kernel_time, "Simulated: what a kernel takes, at most");
 }
 
-void add_demands(CLI::App& app, ScenarioFlags& flags) {
-  add_time(app, "time-limit", flags.time_limit, "A job that takes longer has failed: it hangs");
-  app.add_option(both_spellings("real-train-steps"), flags.real_train_steps,
-                 "Global steps of real processes, which may be faster; without it as many as simulated")
-      ->check(CLI::PositiveNumber);
-  app.add_flag(both_spellings("same-weights"), flags.same_weights,
+void add_demands(Command& command, ScenarioFlags& flags) {
+  add_time(command, "time-limit", flags.time_limit, "A job that takes longer has failed: it hangs");
+  command
+      .option(both_spellings("real-train-steps"), flags.real_train_steps,
+              "Global steps of real processes, which may be faster; without it as many as simulated")
+      .check(positive_number());
+  command.flag(both_spellings("same-weights"), flags.same_weights,
                "The weights must be those of the undisturbed job, bit by bit");
-  app.add_option(both_spellings("accuracy-within"), flags.accuracy_within,
-                 "The test accuracy must not be so many percentage points below the undisturbed job's")
-      ->check(CLI::NonNegativeNumber);
+  command
+      .option(both_spellings("accuracy-within"), flags.accuracy_within,
+              "The test accuracy must not be so many percentage points below the undisturbed job's")
+      .check(nonnegative_number());
 }
 
 // Of a job, its own or what is given for it.
@@ -102,13 +95,13 @@ ScenarioFiles read_input(const ScenarioJob& job, const std::string& given) {
 
 }  // namespace
 
-void ScenarioFlags::add_to(CLI::App& app) {
-  add_job(app, *this);
-  add_training_tasks(app, *this);
-  train.add_to(app);
-  add_faults(app, *this);
-  add_simulated_world(app, *this);
-  add_demands(app, *this);
+void ScenarioFlags::add_to(Command& command) {
+  add_job(command, *this);
+  add_training_tasks(command, *this);
+  train.add_to(command);
+  add_faults(command, *this);
+  add_simulated_world(command, *this);
+  add_demands(command, *this);
 }
 
 Scenario::Scenario(std::string name, const ScenarioFlags& flags)
@@ -141,16 +134,15 @@ Scenario::Scenario(std::string name, const ScenarioFlags& flags)
 
 Scenario Scenario::read(const std::string& path, const std::vector<std::string>& settings) {
   ScenarioFlags flags;
-  CLI::App app("A scenario");
-  flags.add_to(app);
-  app.set_config("--scenario", path, "", true);
-  app.allow_config_extras(CLI::config_extras_mode::error);
+  CommandLine line("A scenario");
+  flags.add_to(line);
+  line.read_file(path);
   try {
     std::vector<std::string> arguments;
     for (const auto& setting : settings) arguments.push_back("--" + setting);
-    app.parse(backward_arguments(std::move(arguments)));
+    line.parse(std::move(arguments));
     return {fs::path(path).stem().string(), flags};
-  } catch (const CLI::ParseError& error) {
+  } catch (const CommandLineError& error) {
     throw UsageError(fmt::format("{}: {}; `actorflow help simulate` lists what a scenario may say", path,
                                  error.what()));
   } catch (const UsageError& error) {

@@ -2,7 +2,6 @@
 // same; in a file, as the options of `actorflow simulate`.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 
 #include "actors/simulation/sim_cluster.h"
 #include "apps/cli/train_flags.h"
+#include "schema/command_line/command_line.h"
 
 namespace actorflow {
 
@@ -43,7 +43,7 @@ struct ScenarioFlags {
   bool same_weights = false;    // the weights must be those without faults, bit by bit
   double accuracy_within = -1;  // percentage points below the undisturbed run's, at most
 
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
 };
 
 // The time after which a program that has ended with an error is restarted, as by `actorflow supervise`.

@@ -4,12 +4,12 @@
 //   actorflow_scale --svg bench/scale.svg > bench/SCALE.md
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 
+#include "apps/cli/program.h"
 #include "bench/harness.h"
 #include "bench/scale/all_reduce_tables.h"
 #include "bench/scale/parameter_servers.h"
@@ -185,52 +185,48 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Step times of jobs of many workers, simulated", "actorflow_scale");
+  CommandLine program("Step times of jobs of many workers, simulated", "actorflow_scale");
   Options options;
   bool quick = false;
-  app.add_option("--workers", options.workers, "Numbers of workers, with commas")->delimiter(',');
-  app.add_option("--ps", options.ps, "Parameter servers")->capture_default_str();
-  app.add_option("--steps", options.steps, "Steps that are measured")->capture_default_str();
-  app.add_option("--latency-us", options.latency_us, "Of the network, one way")->capture_default_str();
-  app.add_option("--gigabits", options.gigabits, "Of a machine's port, a second")->capture_default_str();
-  app.add_option("--message-us", options.message_us, "What a message costs a processor at each end")
-      ->capture_default_str();
-  app.add_option("--gigabytes-handled", options.gigabytes_handled,
-                 "What a processor encodes, decodes or adds in a second")
-      ->capture_default_str();
-  app.add_option("--compute-ms", options.compute_ms, "Of a worker's step of training")
-      ->capture_default_str();
-  app.add_flag("--shuffle", options.shuffle, "The shuffle of a map/reduce job instead");
-  app.add_option("--tasks", options.shuffle_tasks, "Of the shuffle, with commas")->delimiter(',');
-  app.add_option("--gigabytes", options.shuffle_gb, "Of the shuffle")->capture_default_str();
-  app.add_option("--gigabytes-computed", options.shuffle_compute,
-                 "Of the shuffle: what each of a task's two cores makes or reads in a second")
-      ->capture_default_str();
-  app.add_option("--parts", options.shuffle_parts, "Of the shuffle, and its partitions")
-      ->capture_default_str();
-  app.add_flag("--all-reduce", options.only_all_reduce,
+  program.option("--workers", options.workers, "Numbers of workers, with commas").comma_separated();
+  program.option("--ps", options.ps, "Parameter servers").show_default();
+  program.option("--steps", options.steps, "Steps that are measured").show_default();
+  program.option("--latency-us", options.latency_us, "Of the network, one way").show_default();
+  program.option("--gigabits", options.gigabits, "Of a machine's port, a second").show_default();
+  program.option("--message-us", options.message_us, "What a message costs a processor at each end")
+      .show_default();
+  program
+      .option("--gigabytes-handled", options.gigabytes_handled,
+              "What a processor encodes, decodes or adds in a second")
+      .show_default();
+  program.option("--compute-ms", options.compute_ms, "Of a worker's step of training").show_default();
+  program.flag("--shuffle", options.shuffle, "The shuffle of a map/reduce job instead");
+  program.option("--tasks", options.shuffle_tasks, "Of the shuffle, with commas").comma_separated();
+  program.option("--gigabytes", options.shuffle_gb, "Of the shuffle").show_default();
+  program
+      .option("--gigabytes-computed", options.shuffle_compute,
+              "Of the shuffle: what each of a task's two cores makes or reads in a second")
+      .show_default();
+  program.option("--parts", options.shuffle_parts, "Of the shuffle, and its partitions").show_default();
+  program.flag("--all-reduce", options.only_all_reduce,
                "Every algorithm of an all-reduce instead, 4 KiB to 1 GiB at 10 and 100 Gbit/s");
-  app.add_option("--ranks", options.ranks, "Of the all-reduces, with commas")->delimiter(',');
-  app.add_option("--ranks-per-host", options.ranks_per_host, "Of the all-reduces, with commas")
-      ->delimiter(',');
-  app.add_option("--gigabytes-added", options.gigabytes_added,
-                 "What a processor adds in a second to a sum of an all-reduce")
-      ->capture_default_str();
-  app.add_option("--svg", options.svg, "A file for the picture");
-  app.add_flag("--quick", quick, "A few workers, to show that it runs");
-  app.set_version_flag("--version", "actorflow_scale " ACTORFLOW_VERSION);
-  CLI11_PARSE(app, argc, argv);
-  if (quick) {
-    options.workers = {1, 4};
-    options.steps = 2;
-    options.shuffle_tasks = {2, 4};
-    options.shuffle_parts = 20;
-    options.shuffle_gb = 1;
-  }
-  try {
+  program.option("--ranks", options.ranks, "Of the all-reduces, with commas").comma_separated();
+  program.option("--ranks-per-host", options.ranks_per_host, "Of the all-reduces, with commas")
+      .comma_separated();
+  program
+      .option("--gigabytes-added", options.gigabytes_added,
+              "What a processor adds in a second to a sum of an all-reduce")
+      .show_default();
+  program.option("--svg", options.svg, "A file for the picture");
+  program.flag("--quick", quick, "A few workers, to show that it runs");
+  return run_program(program, argc, argv, [&] {
+    if (quick) {
+      options.workers = {1, 4};
+      options.steps = 2;
+      options.shuffle_tasks = {2, 4};
+      options.shuffle_parts = 20;
+      options.shuffle_gb = 1;
+    }
     return run(options);
-  } catch (const std::exception& error) {
-    std::cerr << "actorflow_scale: error: " << error.what() << "\n";
-    return 1;
-  }
+  });
 }

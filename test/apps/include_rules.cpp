@@ -60,6 +60,7 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
 
     {"schema", {}},
     {"schema/codec", {"schema"}},
+    {"schema/command_line", {}},
     {"schema/records", {}},
     {"schema/formats", {"schema", "schema/records"}},
     {"schema/parquet", {"schema/records"}},
@@ -200,7 +201,7 @@ const std::vector<std::pair<std::string, Folders>> libraries = {
     {"zstd.h", {"schema"}},
     {"zlib.h", {}},  // of tests, against which gzip is tested
     {"csv.h", {"schema"}},
-    {"CLI/", {"actors", "apps"}},
+    {"CLI/", {"schema"}},
     {"nlohmann/", {"schema"}},
     {"fmt/", {"actors", "apps"}},
     {"spdlog/", {"actors", "apps"}},

@@ -14,10 +14,9 @@ using Arguments = std::vector<std::string>;
 
 TrainFlags parse(Arguments arguments, bool sync_by_default = false) {
   TrainFlags flags{.sync_by_default = sync_by_default};
-  CLI::App app;
-  flags.add_to(app);
-  std::ranges::reverse(arguments);  // as CLI11 takes them
-  app.parse(std::move(arguments));
+  CommandLine line("");
+  flags.add_to(line);
+  line.parse(std::move(arguments));
   return flags;
 }
 

@@ -13,25 +13,25 @@ using namespace actorflow;
 namespace {
 
 JobOptions parsed(const std::vector<std::string>& arguments) {
-  CLI::App app("jobs", "jobs");
-  return parse_job_flags(app, arguments, {{"count", [](Job&) {}}}).options;
+  CommandLine line("jobs", "jobs");
+  return parse_job_flags(line, arguments, {{"count", [](Job&) {}}}).options;
 }
 
 std::string error_of(const std::vector<std::string>& arguments) {
   try {
     parsed(arguments);
-  } catch (const CLI::ParseError& error) {
+  } catch (const CommandLineError& error) {
     return error.what();
   }
   return "no error";
 }
 
 std::string help_of(const JobTable& jobs, const std::vector<std::string>& arguments) {
-  CLI::App app("jobs", "jobs");
+  CommandLine line("jobs", "jobs");
   try {
-    parse_job_flags(app, arguments, jobs);
-  } catch (const CLI::CallForHelp&) {
-    return app.help();
+    parse_job_flags(line, arguments, jobs);
+  } catch (const HelpRequest& help) {
+    return help.text;
   }
   return "no help";
 }

@@ -11,7 +11,6 @@
 #include "actors/runtime/threaded_runtime.h"
 #include "dataflow/cluster/task_config.h"
 #include "schema/cluster_json.h"
-#include "schema/environment/command_line.h"
 #include "schema/environment/task_from_environment.h"
 
 namespace actorflow {
@@ -33,16 +32,19 @@ const std::map<std::string, Compression>& compressions() {
 }
 
 // Takes one of the kinds that `names` lists.
-void add_compression(CLI::App& app, const std::string& flag, Compression& into, const std::string& names,
-                     const std::vector<Compression>& kinds, const std::string& help) {
+void add_compression(Command& command, const std::string& flag, Compression& into,
+                     const std::string& names, const std::vector<Compression>& kinds,
+                     const std::string& help) {
   const auto is_one = [kinds, names](const std::string& name) {
     const auto found = compressions().find(name);
     const bool known = found != compressions().end() && std::ranges::count(kinds, found->second) > 0;
     return known ? "" : "expected " + names + ", got " + name;
   };
-  app.add_option_function<std::string>(
-         flag, [&into](const std::string& name) { into = compressions().at(name); }, help + ": " + names)
-      ->check(is_one);
+  command
+      .action(
+          flag, [&into](const std::string& name) { into = compressions().at(name); },
+          help + ": " + names)
+      .check({"", is_one});
 }
 
 // Which of two values is meant nobody can say.
@@ -54,14 +56,15 @@ void give(std::map<std::string, std::string>& parameters, const std::string& nam
 }
 
 // A parameter that many jobs have. An empty one is as good as none.
-void add_parameter(CLI::App& app, JobFlags& flags, const std::string& name, const std::string& help) {
-  app.add_option_function<std::string>(
-         "--" + name,
-         [&given = flags.options.parameters, name](const std::string& value) {
-           if (!value.empty()) give(given, name, value);
-         },
-         help)
-      ->trigger_on_parse();  // each time, so that both values can be named
+void add_parameter(Command& command, JobFlags& flags, const std::string& name, const std::string& help) {
+  command
+      .action(
+          "--" + name,
+          [&given = flags.options.parameters, name](const std::string& value) {
+            if (!value.empty()) give(given, name, value);
+          },
+          help)
+      .each_time();  // so that both values can be named
 }
 
 // "--k 16" and "--k=16" of what is the job's own.
@@ -84,7 +87,7 @@ void take_parameters(const std::vector<std::string>& rest,
 }
 
 // The job is the first argument, if it is no flag; of a program of one job it may be left out. Not an
-// option of CLI11, which would take the value of a parameter for it.
+// option, which would take the value of a parameter for it.
 std::string take_job(std::vector<std::string>& arguments, const JobTable& jobs) {
   if (arguments.empty() || arguments[0].starts_with("-"))
     return jobs.size() == 1 ? jobs.begin()->first : "";
@@ -93,93 +96,96 @@ std::string take_job(std::vector<std::string>& arguments, const JobTable& jobs) 
   return name;
 }
 
-void add_job_flags(CLI::App& app, JobFlags& flags) {
+void add_job_flags(Command& command, JobFlags& flags) {
   JobOptions& options = flags.options;
-  const CLI::AsSizeValue bytes(false);
   add_parameter(
-      app, flags, "input",
+      command, flags, "input",
       "Input files: a file, a folder, a pattern such as 'books/*.txt', or several of them with commas");
-  add_parameter(app, flags, "output", "Folder for the result's files; it is new or empty");
-  app.add_option("--memory", options.memory_bytes,
-                 "Memory for tables, buffers and records on their way to other parts, such as 512MB; "
-                 "what is more "
-                 "goes to disk")
-      ->transform(bytes);
-  app.add_option("--tasks", options.threads, "How many parts run at a time; 0: one per core")
-      ->check(CLI::Range(std::size_t{0}, most_job_threads))
-      ->capture_default_str();
-  app.add_option(
-         "--partitions", options.partitions,
-         "How many partitions records are divided into by key, which is also the number of the result's "
-         "files; 0: by the bytes of the input")
-      ->check(CLI::Range(std::size_t{0}, most_job_partitions))
-      ->capture_default_str();
-  app.add_option("--split_bytes", options.split_bytes, "Size of the parts that input files are cut into")
-      ->transform(bytes);
-  app.add_option("--partition_bytes", options.partition_bytes, "Bytes of input for each partition")
-      ->transform(bytes);
-  app.add_option("--spill_folder", options.spill_folder,
+  add_parameter(command, flags, "output", "Folder for the result's files; it is new or empty");
+  command
+      .option("--memory", options.memory_bytes,
+              "Memory for tables, buffers and records on their way to other parts, such as 512MB; "
+              "what is more goes to disk")
+      .size();
+  command.option("--tasks", options.threads, "How many parts run at a time; 0: one per core")
+      .check(in_range(std::size_t{0}, most_job_threads))
+      .show_default();
+  command
+      .option("--partitions", options.partitions,
+              "How many partitions records are divided into by key, which is also the number of the "
+              "result's files; 0: by the bytes of the input")
+      .check(in_range(std::size_t{0}, most_job_partitions))
+      .show_default();
+  command.option("--split_bytes", options.split_bytes, "Size of the parts that input files are cut into")
+      .size();
+  command.option("--partition_bytes", options.partition_bytes, "Bytes of input for each partition")
+      .size();
+  command.option("--spill_folder", options.spill_folder,
                  "Folder for what does not fit into memory; without it TMPDIR, or /tmp");
-  app.add_option("--spill_bytes", options.spill_bytes, "Most bytes in the folder of --spill_folder")
-      ->transform(bytes);
-  app.add_option(
+  command.option("--spill_bytes", options.spill_bytes, "Most bytes in the folder of --spill_folder")
+      .size();
+  command.option(
       "--work_folder", options.work_folder,
       "Keeps what finished parts have made, in a folder that all processes see: for --resume, "
       "until the job has ended");
-  app.add_flag("--resume", options.resume,
+  command.flag("--resume", options.resume,
                "Go on where the job with this --work_folder was lost; begin if there is none");
-  app.add_option("--skip_bad_records", options.skip_bad_records,
+  command.option("--skip_bad_records", options.skip_bad_records,
                  "How many records may be left out because one of the job's functions has thrown");
-  add_compression(app, "--compress", options.compression, "none, gzip, zstd or lz4",
+  add_compression(command, "--compress", options.compression, "none, gzip, zstd or lz4",
                   {Compression::none, Compression::gzip, Compression::zstd, Compression::lz4},
                   "The files of the result");
-  add_compression(app, "--compress_shuffle", options.shuffle_compression, "lz4, zstd or none",
+  add_compression(command, "--compress_shuffle", options.shuffle_compression, "lz4, zstd or none",
                   {Compression::none, Compression::zstd, Compression::lz4},
                   "Records on their way to other machines, where that shrinks them by a fifth");
-  app.add_flag(
+  command.flag(
       "--overwrite", options.overwrite,
       "Replace what an earlier job has written to the output folder; without --resume, forget the "
       "one in the work folder");
-  app.add_flag("--explain", options.explain, "Print the stages instead of running them");
-  app.add_flag("--json", flags.json, "Progress as JSON, an object per line");
-  app.add_flag("--quiet", flags.quiet, "No progress and no notes, only warnings");
+  command.flag("--explain", options.explain, "Print the stages instead of running them");
+  command.flag("--json", flags.json, "Progress as JSON, an object per line");
+  command.flag("--quiet", flags.quiet, "No progress and no notes, only warnings");
 }
 
-void add_cluster_flags(CLI::App& app, JobFlags& flags, ClusterTexts& texts, ServerOptions& server) {
+void add_cluster_flags(Command& command, JobFlags& flags, ClusterTexts& texts, ServerOptions& server) {
   const char* group = "On several machines";
-  app.add_option(
-         "--cluster", texts.cluster,
-         "The same program's processes: host:port,host:port,..., or a cluster as JSON, or its file. "
-         "The first one is given the job; the others learn it from there")
-      ->group(group);
-  app.add_option("--task_index", texts.task_index, "Which of them this process is, from 0 on")
-      ->group(group);
-  app.add_option("--job_name", texts.job_name, "Of which job of the cluster")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--connect_timeout_ms", server.connect_timeout_ms,
-                 "How long the first one is waited for")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--program_timeout_ms", flags.options.program_timeout_ms,
-                 "How long the first one waits for another one that is there, but does not come to its "
-                 "share of a dataset; and another one for the first one, until that comes to a stage")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--heartbeat_timeout_ms", server.heartbeat_timeout_ms,
-                 "After so long a silence a process counts as lost")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--credentials", server.credentials,
-                 "Folder of 'actorflow keygen': all connections are of mutual TLS then")
-      ->envname("ACTORFLOW_CREDENTIALS")
-      ->group(group);
-  app.add_flag(
-         "--insecure", server.insecure,
-         "Without credentials: listen even where other machines reach it. Whoever does can read and "
-         "change everything")
-      ->group(group);
+  command
+      .option(
+          "--cluster", texts.cluster,
+          "The same program's processes: host:port,host:port,..., or a cluster as JSON, or its file. "
+          "The first one is given the job; the others learn it from there")
+      .in_group(group);
+  command.option("--task_index", texts.task_index, "Which of them this process is, from 0 on")
+      .in_group(group);
+  command.option("--job_name", texts.job_name, "Of which job of the cluster")
+      .show_default()
+      .in_group(group);
+  command
+      .option("--connect_timeout_ms", server.connect_timeout_ms, "How long the first one is waited for")
+      .show_default()
+      .in_group(group);
+  command
+      .option("--program_timeout_ms", flags.options.program_timeout_ms,
+              "How long the first one waits for another one that is there, but does not come to its "
+              "share of a dataset; and another one for the first one, until that comes to a stage")
+      .check(positive_number())
+      .show_default()
+      .in_group(group);
+  command
+      .option("--heartbeat_timeout_ms", server.heartbeat_timeout_ms,
+              "After so long a silence a process counts as lost")
+      .show_default()
+      .in_group(group);
+  command
+      .option("--credentials", server.credentials,
+              "Folder of 'actorflow keygen': all connections are of mutual TLS then")
+      .from_environment("ACTORFLOW_CREDENTIALS")
+      .in_group(group);
+  command
+      .flag("--insecure", server.insecure,
+            "Without credentials: listen even where other machines reach it. Whoever does can read and "
+            "change everything")
+      .in_group(group);
 }
 
 bool is_host_list(const std::string& text) {
@@ -207,21 +213,22 @@ std::optional<TaskConfig> task_of(const ClusterTexts& texts) {
 
 }  // namespace
 
-JobFlags parse_job_flags(CLI::App& app, std::vector<std::string> arguments, const JobTable& jobs) {
+JobFlags parse_job_flags(CommandLine& line, std::vector<std::string> arguments, const JobTable& jobs) {
   JobFlags flags;
   ClusterTexts texts;
   ServerOptions server;
   flags.job = take_job(arguments, jobs);
-  add_job_flags(app, flags);
-  add_cluster_flags(app, flags, texts, server);
-  app.set_version_flag("--version", app.get_name() + " " + ACTORFLOW_VERSION);
-  app.allow_extras();
-  app.footer([&jobs, job = flags.job] {
+  add_job_flags(line, flags);
+  add_cluster_flags(line, flags, texts, server);
+  std::vector<std::string> parameters;
+  line.unknown(parameters);
+  line.version(ACTORFLOW_VERSION);
+  line.footer([&jobs, job = flags.job] {
     return "Before the flags stands the job's name, where a program has several.\n" +
            parameter_help(jobs, job);
   });
-  app.parse(backward_arguments(std::move(arguments)));
-  take_parameters(app.remaining(), flags.options.parameters);
+  line.parse(std::move(arguments));
+  take_parameters(parameters, flags.options.parameters);
   if (flags.options.resume && flags.options.work_folder.empty())
     throw invalid_argument("--resume: say with --work_folder where the job has kept what it has done");
   flags.options.name = flags.job;

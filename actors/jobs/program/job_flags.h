@@ -1,7 +1,6 @@
 // The command line of a program of jobs. For run_jobs().
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "actors/jobs/job_options.h"
 #include "actors/jobs/run_job.h"
 #include "actors/task/server.h"
+#include "schema/command_line/command_line.h"
 
 namespace actorflow {
 
@@ -20,8 +20,8 @@ struct JobFlags {
   std::optional<ServerOptions> server;
 };
 
-// Throws CLI::ParseError (which includes --help and --version), and invalid_argument for mistakes that
-// CLI11 does not see. `jobs` outlives the help.
-JobFlags parse_job_flags(CLI::App& app, std::vector<std::string> arguments, const JobTable& jobs);
+// Throws CommandLineError and HelpRequest, and invalid_argument for mistakes that the parser does not
+// see. `jobs` outlives the help.
+JobFlags parse_job_flags(CommandLine& line, std::vector<std::string> arguments, const JobTable& jobs);
 
 }  // namespace actorflow

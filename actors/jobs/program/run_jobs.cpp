@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
@@ -107,20 +106,22 @@ int exit_status_of(const Error& error) {
 }  // namespace
 
 int run_jobs(int argc, const char* const* argv, const JobTable& jobs) {
-  CLI::App app("A map/reduce job of Actorflow", std::filesystem::path(argv[0]).filename().string());
-  std::string who = app.get_name();
+  CommandLine line("A map/reduce job of Actorflow", std::filesystem::path(argv[0]).filename().string());
+  std::string who = line.name();
   watch_signals();
   // Standard output is the job's.
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>(who, std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
   spdlog::set_pattern("%H:%M:%S %^%l%$ %v");
   try {
-    JobFlags flags = parse_job_flags(app, {argv + 1, argv + argc}, jobs);
+    JobFlags flags = parse_job_flags(line, {argv + 1, argv + argc}, jobs);
     if (!flags.job.empty()) who = flags.job;
     return run(std::move(flags), jobs);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    fmt::print(stderr, "{}: error: {}; see {} --help\n", who, error.what(), app.get_name());
+  } catch (const HelpRequest& help) {
+    fmt::print("{}", help.text);
+    return success;
+  } catch (const CommandLineError& error) {
+    fmt::print(stderr, "{}: error: {}; see {} --help\n", who, error.what(), error.command());
     return bad_usage;
   } catch (const Error& error) {
     fmt::print(stderr, "{}: error: {}\n", who, error.what());

@@ -71,21 +71,20 @@ void write_file(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-void add_deploy_flags(CLI::App& app, DeployOptions& options) {
-  app.add_option(
-         "--tls", options.credentials,
-         "Folder of credentials for mutual TLS, which gets what it lacks. Each host gets those of "
-         "its tasks while the job runs; Kubernetes gets Secrets")
-      ->check(CLI::Validator(
-          [](std::string& folder) { return folder.empty() ? "expected a folder" : ""; }, "FOLDER"));
-  const auto add = [&app](const char* name, auto& value, const char* what) {
-    return app.add_option(name, value, what)
-        ->group("Instead of starting the job: files for what manages the machines");
+void add_deploy_flags(Command& command, DeployOptions& options) {
+  command
+      .option("--tls", options.credentials,
+              "Folder of credentials for mutual TLS, which gets what it lacks. Each host gets those of "
+              "its tasks while the job runs; Kubernetes gets Secrets")
+      .check({"FOLDER",
+              [](const std::string& folder) { return folder.empty() ? "expected a folder" : ""; }});
+  const auto add = [&command](const char* name, auto& value, const char* what) {
+    return command.option(name, value, what)
+        .in_group("Instead of starting the job: files for what manages the machines");
   };
-  CLI::Option* to = add("--to", options.to, "Write a job for kubernetes, tfjob, slurm or docker");
-  to->check(CLI::IsMember(formats()));
+  add("--to", options.to, "Write a job for kubernetes, tfjob, slurm or docker").check(one_of(formats()));
   const auto add_detail = [&](const char* name, auto& value, const char* what) {
-    add(name, value, what)->needs(to);
+    add(name, value, what).needs("--to");
   };
   add_detail("--output", options.output, "File to write to; without it standard output");
   add_detail("--name", options.name, "The job's name; without it that of the program");

@@ -1,10 +1,10 @@
 // `actorflow launch --to ...`: files by which a manager of machines starts a job.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "apps/launch/job_spec.h"
+#include "schema/command_line/command_line.h"
 
 namespace actorflow {
 
@@ -19,7 +19,7 @@ struct DeployOptions {
 };
 
 // Adds --to and the flags that go with it.
-void add_deploy_flags(CLI::App& app, DeployOptions& options);
+void add_deploy_flags(Command& command, DeployOptions& options);
 
 // Writes what `options.to` names for the job, and returns the exit status. Throws UsageError that names
 // the flag, what was expected and what came; Error if a file cannot be written. `job.hosts` are left

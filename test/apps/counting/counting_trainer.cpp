@@ -22,11 +22,11 @@ struct CountingFlags {
   double heartbeat_timeout_s = 5;
   std::string report;
 
-  void add_to(CLI::App& app) {
-    cluster.add_to(app);
-    app.add_option("--steps", steps, "Of each worker");
-    app.add_option("--report", report, "The chief's");
-    app.add_option("--heartbeat_timeout", heartbeat_timeout_s, "Seconds");
+  void add_to(Command& command) {
+    cluster.add_to(command);
+    command.option("--steps", steps, "Of each worker");
+    command.option("--report", report, "The chief's");
+    command.option("--heartbeat_timeout", heartbeat_timeout_s, "Seconds");
   }
 };
 

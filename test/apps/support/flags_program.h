@@ -11,10 +11,10 @@ namespace actorflow::test {
 template <class Flags>
 int run_with_flags(const std::string& what, const std::string& name, int argc, char** argv,
                    int (*run)(const Flags&)) {
-  CLI::App app(what, name);
+  CommandLine program(what, name);
   Flags flags;
-  flags.add_to(app);
-  return run_program(app, argc, argv, [&] { return run(flags); });
+  flags.add_to(program);
+  return run_program(program, argc, argv, [&] { return run(flags); });
 }
 
 }  // namespace actorflow::test

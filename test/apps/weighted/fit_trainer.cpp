@@ -19,13 +19,13 @@ struct Flags {
   int epochs = 60;
   bool average = false;
 
-  void add_to(CLI::App& app) {
-    app.add_option("--class_weight", class_weight, "A class and its weight, for each class");
-    app.add_option("--freeze", freeze, "The name of a layer that does not learn");
-    app.add_option("--epochs", epochs, "Passes over the data");
-    app.add_option("--checkpoint_dir", checkpoint_folder, "From which training goes on after a loss");
-    app.add_option("--weights_dir", weights_folder, "For the weights after each epoch");
-    app.add_flag("--average", average,
+  void add_to(Command& command) {
+    command.option("--class_weight", class_weight, "A class and its weight, for each class");
+    command.option("--freeze", freeze, "The name of a layer that does not learn");
+    command.option("--epochs", epochs, "Passes over the data");
+    command.option("--checkpoint_dir", checkpoint_folder, "From which training goes on after a loss");
+    command.option("--weights_dir", weights_folder, "For the weights after each epoch");
+    command.flag("--average", average,
                  "Lower the rate on a plateau, and take the mean of the weights after each epoch");
   }
 };

@@ -1,0 +1,71 @@
+#include "schema/command_line/option.h"
+
+#include <CLI/CLI.hpp>
+
+namespace actorflow {
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+
+Option& Option::check(const Check& check) {
+  if (check.mistake) option_->check(check.mistake, check.name);
+  return *this;
+}
+
+Option& Option::show_default() {
+  option_->capture_default_str();
+  return *this;
+}
+
+Option& Option::in_group(const std::string& heading) {
+  option_->group(heading);
+  return *this;
+}
+
+Option& Option::hide() { return in_group(""); }
+
+Option& Option::from_environment(const std::string& variable) {
+  option_->envname(variable);
+  return *this;
+}
+
+Option& Option::excludes(const std::string& other) {
+  option_->excludes(other);
+  return *this;
+}
+
+Option& Option::needs(const std::string& other) {
+  option_->needs(other);
+  return *this;
+}
+
+Option& Option::comma_separated() {
+  option_->delimiter(',');
+  return *this;
+}
+
+Option& Option::one_at_a_time() {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
+Option& Option::size() {
+  option_->transform(CLI::AsSizeValue(false));
+  return *this;
+}
+
+Option& Option::time() {
+  const std::map<std::string, std::int64_t> units{
+      {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}};
+  option_->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
+  return *this;
+}
+
+Option& Option::each_time() {
+  option_->trigger_on_parse();
+  return *this;
+}
+
+}  // namespace actorflow
