@@ -19,12 +19,12 @@ struct Flags {
   std::string checkpoint_folder;
   int epochs = 300, patience = 0, stop_after = 0;
 
-  void add_to(CLI::App& app) {
-    app.add_option("--checkpoint_dir", checkpoint_folder, "From which training goes on after a loss");
-    app.add_option("--epochs", epochs, "Passes over the data, unless a callback stops");
-    app.add_option("--patience", patience,
+  void add_to(Command& command) {
+    command.option("--checkpoint_dir", checkpoint_folder, "From which training goes on after a loss");
+    command.option("--epochs", epochs, "Passes over the data, unless a callback stops");
+    command.option("--patience", patience,
                    "Epochs after the fortieth, the best, with whose weights training ends then");
-    app.add_option("--stop_after", stop_after, "The epoch after which a callback without state stops");
+    command.option("--stop_after", stop_after, "The epoch after which a callback without state stops");
   }
 };
 
