@@ -6,6 +6,7 @@
 #include "actors/collectives/communicator.h"
 #include "test/actors/support/ranks.h"
 #include "test/support/crash.h"
+#include "test/support/sanitized.h"
 
 BOOST_AUTO_TEST_SUITE(collective_crash)
 
@@ -26,6 +27,9 @@ class Nowhere final : public Allocator {
   void release(Buffer* buffer) override { delete buffer; }
 };
 
+// A sanitizer reports crashes by itself.
+boost::test_tools::assertion_result reports(boost::unit_test::test_unit_id) { return !test::sanitized; }
+
 }  // namespace
 
 // What the next case runs in a process of its own.
@@ -36,7 +40,8 @@ BOOST_AUTO_TEST_CASE(child) {
   Ranks(1).run([&](Communicator& world) { world.all_reduce(values, {.prescale = 2}); });
 }
 
-BOOST_AUTO_TEST_CASE(a_crash_in_its_arithmetic_names_operation_and_task) {
+BOOST_AUTO_TEST_CASE(a_crash_in_its_arithmetic_names_operation_and_task,
+                     *boost::unit_test::precondition(reports)) {
   const test::Death death = test::death_of_case("collective_crash/child");
   BOOST_TEST(death.signal == SIGSEGV);
   const std::string named = "computed the collective operation all_reduce float32[1000]";
