@@ -23,8 +23,8 @@ Status refusal_of(const ReplicaSettings& own, const TaskName& self, const Replic
                   const TaskName& other);
 
 // All other tasks fail for this reason, for which this task is refused, unless the chief trains already.
-// Waits at most for `patience` until the chief, if that is another task, has published its settings:
-// tasks are started one after another.
+// Waits at most for `patience` until the chief has published its settings, or, at the chief, until all
+// others are there: tasks are started one after another.
 void tell_refusal(Server& server, const TaskName& chief, const Status& why,
                   std::chrono::milliseconds patience = {});
 

@@ -65,6 +65,16 @@ std::optional<SettingsAre> settings_in(SettingsAnswer answer) {
   }
 }
 
+// Whether the task hears what it is told.
+bool is_there(Server& server, const TaskName& task) {
+  try {
+    server.find(task.to_string(), actor_name).ask<SettingsAre>(AskSettings{}, 1s).get();
+  } catch (const Error& error) {
+    return error.code() == Code::not_found;  // it has no such actor
+  }
+  return true;
+}
+
 ReplicaSettings settings_of(const SettingsAre& answer) {
   ReplicaSettings settings;
   for (std::size_t i = 0; i < std::min(answer.names.size(), answer.values.size()); ++i)
@@ -174,11 +184,18 @@ void tell_refusal(Server& server, const TaskName& chief, const Status& why,
                   std::chrono::milliseconds patience) {
   Runtime& runtime = *server.runtime();
   const auto end = runtime.clock().now() + patience;
-  auto theirs = settings_in(ask_settings(server, chief));
-  while (!theirs && server.name() != chief && !server.stopping() && runtime.clock().now() < end) {
+  const auto goes_on_waiting = [&] {
+    if (server.stopping() || runtime.clock().now() >= end) return false;
     runtime.sleep(100ms);
+    return true;
+  };
+  if (server.name() == chief)
+    for (const TaskName& task : server.cluster().all_tasks())
+      while (task != chief && !is_there(server, task) && goes_on_waiting()) {
+      }
+  auto theirs = settings_in(ask_settings(server, chief));
+  while (!theirs && server.name() != chief && goes_on_waiting())
     theirs = settings_in(ask_settings(server, chief, 1s));
-  }
   if (!theirs || !theirs->trains) server.fail_cluster(why);
 }
 

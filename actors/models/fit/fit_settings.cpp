@@ -80,6 +80,8 @@ ReplicaSettings settings_of_server(const FitOptions& options, const Architecture
   ReplicaSettings settings = settings_of_program(options, architecture, compile);
   if (const auto& optimizer = compile.optimizer.of_all())
     settings.emplace_back("optimizer", describe_optimizer(*optimizer));
+  if (options.steps_per_epoch > 0 && options.auto_shard_policy == AutoShardPolicy::data)
+    settings.emplace_back("steps of an epoch", std::to_string(options.steps_per_epoch));
   for (auto& setting : settings_of(replica))
     if (setting.first != "train_steps") settings.push_back(std::move(setting));  // follow from the data
   return settings;
