@@ -37,10 +37,9 @@ std::string describe_schedule(std::span<const RateOfStep> rates) {
   const double first = rates.front().second, last = rates.back().second;
   const bool has_peak = highest.second > std::max(first, last);
   if (!has_peak && first == last) return fmt::format("{:.3g}", first);
-  return fmt::format("{:.3g} at first{} and {:.3g} at the end", first,
-                     has_peak ? fmt::format(", {:.3g} after {} steps", highest.second, highest.first)
-                              : "",
-                     last);
+  return fmt::format(
+      "{:.3g} at first{} and {:.3g} at the end", first,
+      has_peak ? fmt::format(", {:.3g} after {} steps", highest.second, highest.first) : "", last);
 }
 
 // What it updates a variable of this shape with.
