@@ -189,7 +189,7 @@ void tell_refusal(Server& server, const TaskName& chief, const Status& why,
     runtime.sleep(100ms);
     return true;
   };
-  if (server.name() == chief)
+  if (server.name() == chief && patience > 0ms)
     for (const TaskName& task : server.cluster().all_tasks())
       while (task != chief && !is_there(server, task) && goes_on_waiting()) {
       }
