@@ -265,6 +265,8 @@ ReplicaEnd Replica::run_session() {
   MonitoredSession session(server_, graph_, std::move(options));
   if (elastic_ && !elastic_->begin_steps()) return end_world(session);
   if (!session.why_over().empty()) {
+    // Who has not heard of a failure yet must not take it for a good end.
+    if (task_.is_chief() && !elastic_) throw_if_failed(server_);
     // The others may wait for it: the chief that was here before may have been lost before it told them.
     if (task_.is_chief() && !(elastic_ && interrupted_)) server_.shutdown_cluster(session.why_over());
     return ReplicaEnd::left;

@@ -48,6 +48,8 @@ void tell_contradiction(const TrainTaskFlags& flags, const TaskConfig& config,
   spdlog::error("{}; tells the other tasks", error.what());
   try {
     Server server(server_options(flags, config, options));
+    // A chief that has waited for this server would train on it at once: it asks for its settings first.
+    if (config.replica < 0) publish_settings(server, {{"refused", error.what()}});
     tell_refusal(server, config.chief(),
                  {Code::failed_precondition,
                   fmt::format("{} was started with flags that do not fit the cluster: {}",

@@ -68,10 +68,13 @@ SIMULATION_TEST(a_task_that_cannot_take_part_ends_all_by_its_reason, seeds(1, 40
   const std::string& refused = all_tasks[of_this_seed({}).seed % all_tasks.size()];
   const auto errors = errors_of_tasks(refused, [](Server& server) {
     const Status why{Code::failed_precondition, "it does not fit"};
+    if (server.name().job == "ps") publish_settings(server, {{"refused", why.message}});
     tell_refusal(server, TaskName::parse(chief), why, 20s);
     throw Error(why);
   });
-  for (const std::string& error : errors) BOOST_TEST(error.find("it does not fit") != error.npos, error);
+  for (const std::string& error : errors)
+    BOOST_TEST(error.find("it does not fit") != error.npos,
+               error << " where " << refused << " was refused");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
