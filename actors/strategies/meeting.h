@@ -1,11 +1,17 @@
-// What the other tasks of a job are told when a replica cannot take part: they would wait for it.
+// What the other tasks of a job are told when a task cannot take part: they would wait for it.
 #pragma once
 
+#include <chrono>
 #include <vector>
 
 #include "actors/strategies/replica_settings.h"
 
 namespace actorflow {
+
+struct ReplicaOptions;
+
+// The options that all tasks must have in common.
+ReplicaSettings settings_of(const ReplicaOptions& options);
 
 // Whoever is refused from now on, as expect_settings_of() does it, is refused alone: the job goes on.
 // REQUIRES: the server has published its settings.
@@ -16,9 +22,17 @@ void note_training(Server& server);
 Status refusal_of(const ReplicaSettings& own, const TaskName& self, const ReplicaSettings& theirs,
                   const TaskName& other);
 
-// All other tasks fail for this reason, for which this replica is refused, unless the chief trains
-// already.
-void tell_refusal(Server& server, const TaskName& chief, const Status& why);
+// All other tasks fail for this reason, for which this task is refused, unless the chief trains already.
+// Waits at most for `patience` until the chief has published its settings, or, at the chief, until all
+// others are there: tasks are started one after another.
+void tell_refusal(Server& server, const TaskName& chief, const Status& why,
+                  std::chrono::milliseconds patience = {});
+
+// At the chief, before its first step. Throws failed_precondition, as expect_settings_of() does, if one
+// of these tasks, which serve, was given other settings. Those that were given none, or do not answer
+// now, are passed over.
+void expect_servers_agree(Server& server, const std::vector<TaskName>& servers,
+                          const ReplicaSettings& own);
 
 // For a chief that has failed, where other settings of another replica may be the cause. Throws
 // failed_precondition if one has other settings; with each name, and both tasks and values. Those that

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "actors/checkpoint/folder_epoch.h"
 #include "actors/monitored/hooks.h"
@@ -40,6 +41,8 @@ class Replica {
   MonitoredOptions monitored();
   ReplicaSettings settings() const;
   ReplicaEnd run_session();
+  void compare_settings();
+  std::vector<TaskName> servers() const;
   void blame_settings(const Error& error);
   bool ends_job(Code code) const;
   void end_job_of_others(const Status& why);
@@ -174,9 +177,7 @@ MonitoredOptions Replica::monitored() {
   options.hooks = {sync_replicas(nodes_.train), std::make_shared<ProgramHook>(
                                                     [this](Session& session, std::int64_t step,
                                                            std::int64_t first_step) {
-                                                      if (!task_.is_chief())
-                                                        expect_settings_of(server_, task_.chief(),
-                                                                           settings());
+                                                      compare_settings();
                                                       program_.count_from(first_step_ = first_step);
                                                       begin(session, step);
                                                     },
@@ -197,12 +198,28 @@ MonitoredOptions Replica::monitored() {
 
 ReplicaSettings Replica::settings() const {
   ReplicaSettings settings = program_.settings();
-  settings.insert(settings.end(),
-                  {{"strategy", describe_strategy(options_.strategy)},
-                   {"train_steps", std::to_string(options_.train_steps)},
-                   {"not_finite", options_.not_finite == NotFinite::skip ? "skip" : "fail"},
-                   {"ps_strategy", options_.ps_strategy}});
+  const ReplicaSettings of_options = settings_of(options_);
+  settings.insert(settings.end(), of_options.begin(), of_options.end());
   return settings;
+}
+
+// In each new session, before its first step.
+void Replica::compare_settings() {
+  if (!task_.is_chief())
+    expect_settings_of(server_, task_.chief(), settings());
+  else if (!trains_)
+    expect_servers_agree(server_, servers(), settings());
+}
+
+// The tasks that are no replicas: parameter servers, and the others of each group.
+std::vector<TaskName> Replica::servers() const {
+  const auto trainers = TaskConfig::make(server_.cluster(), server_.name()).replicas;
+  std::vector<TaskName> serving = server_.cluster().all_tasks();
+  std::erase_if(serving, [&](const TaskName& task) {
+    const bool has_part = task.job == options_.ps_job || std::ranges::count(trainers, task) > 0;
+    return !has_part || std::ranges::count(task_.replicas, task) > 0;
+  });
+  return serving;
 }
 
 ReplicaEnd Replica::run() {
@@ -221,7 +238,10 @@ ReplicaEnd Replica::run() {
 
 // What tasks have set otherwise may be the cause, which the error does not know. Throws it then.
 void Replica::blame_settings(const Error& error) {
-  if (!task_.is_chief()) return expect_settings_of(server_, task_.chief(), settings());
+  if (!task_.is_chief()) {
+    expect_settings_of(server_, task_.chief(), settings());
+    return;
+  }
   if (is_loss(error.code()) || !server_.failure().ok()) return;
   expect_same_settings(server_, task_.replicas, settings());
   throw_if_failed(server_);  // who was refused has told it before it left
@@ -245,6 +265,8 @@ ReplicaEnd Replica::run_session() {
   MonitoredSession session(server_, graph_, std::move(options));
   if (elastic_ && !elastic_->begin_steps()) return end_world(session);
   if (!session.why_over().empty()) {
+    // Who has not heard of a failure yet must not take it for a good end.
+    if (task_.is_chief() && !elastic_) throw_if_failed(server_);
     // The others may wait for it: the chief that was here before may have been lost before it told them.
     if (task_.is_chief() && !(elastic_ && interrupted_)) server_.shutdown_cluster(session.why_over());
     return ReplicaEnd::left;

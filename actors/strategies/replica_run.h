@@ -125,7 +125,9 @@ TaskConfig replica_config(const Server& server, const ReplicaOptions& options);
 
 // Runs a task that is no replica, such as a parameter server, until the job is over, or if it was
 // completed while this task was away. Returns the reason. Throws the error of the job if the chief
-// reports one.
-std::string serve_parameters(Server& server, const ReplicaOptions& options);
+// reports one. `given`: what this task was told of the settings of the replicas, by their names; those
+// that differ are refused when the task meets the chief, as those of a replica are.
+std::string serve_parameters(Server& server, const ReplicaOptions& options,
+                             const ReplicaSettings& given = {});
 
 }  // namespace actorflow

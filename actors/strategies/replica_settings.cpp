@@ -12,7 +12,9 @@
 
 #include "actors/named/actor_ref.h"
 #include "actors/named/named_actor.h"
+#include "actors/runtime/runtime.h"
 #include "actors/strategies/meeting.h"
+#include "actors/strategies/replica_run.h"
 #include "dataflow/values/error.h"
 #include "dataflow/values/exception_status.h"
 
@@ -47,7 +49,8 @@ class SettingsActor final : public NamedActor {
 
 // Nothing if the task does not answer now.
 using SettingsAnswer = std::optional<ActorAnswer<SettingsAre>>;
-SettingsAnswer ask_settings(Server& server, const TaskName& task, std::chrono::seconds timeout = 5s) {
+SettingsAnswer ask_settings(Server& server, const TaskName& task,
+                            std::chrono::milliseconds timeout = 5s) {
   try {
     return server.find(task.to_string(), actor_name).ask<SettingsAre>(AskSettings{}, timeout);
   } catch (const Error&) {
@@ -62,10 +65,33 @@ std::optional<SettingsAre> settings_in(SettingsAnswer answer) {
   }
 }
 
+// Whether the task hears what it is told.
+bool is_there(Server& server, const TaskName& task) {
+  try {
+    server.find(task.to_string(), actor_name).ask<SettingsAre>(AskSettings{}, 1s).get();
+  } catch (const Error& error) {
+    return error.code() == Code::not_found;  // it has no such actor
+  }
+  return true;
+}
+
 ReplicaSettings settings_of(const SettingsAre& answer) {
   ReplicaSettings settings;
   for (std::size_t i = 0; i < std::min(answer.names.size(), answer.values.size()); ++i)
     settings.emplace_back(answer.names[i], answer.values[i]);
+  return settings;
+}
+
+// The settings of those that answer. Asks all at once, and waits little: some may have gone.
+std::vector<std::pair<TaskName, ReplicaSettings>> settings_at(Server& server,
+                                                              const std::vector<TaskName>& tasks) {
+  std::vector<std::pair<TaskName, SettingsAnswer>> answers;
+  for (const TaskName& task : tasks)
+    if (task != server.name()) answers.emplace_back(task, ask_settings(server, task, 2s));
+  std::vector<std::pair<TaskName, ReplicaSettings>> settings;
+  for (auto& [task, answer] : answers)
+    if (const auto theirs = settings_in(std::move(answer)))
+      settings.emplace_back(task, settings_of(*theirs));
   return settings;
 }
 
@@ -96,12 +122,14 @@ std::string describe_all_reduce(const AllReduce& strategy) {
 
 }  // namespace
 
+std::string describe_optimizer(const Optimizer& optimizer) {
+  return fmt::format("{} {}", optimizer.name(), fmt::join(optimizer.hyperparameters(), ", "));
+}
+
 std::string describe_optimizers(const OptimizerChoice& choice, const std::vector<Variable>& variables) {
   std::vector<std::string> all;
   for (const Variable& variable : variables) {
-    const Optimizer optimizer = choice.of(variable);
-    std::string text =
-        fmt::format("{} {}", optimizer.name(), fmt::join(optimizer.hyperparameters(), ", "));
+    std::string text = describe_optimizer(choice.of(variable));
     if (std::ranges::find(all, text) == all.end()) all.push_back(std::move(text));
   }
   return fmt::format("{}", fmt::join(all, "; "));
@@ -118,6 +146,13 @@ std::string describe_strategy(const Strategy& strategy) {
   return "asynchronous";
 }
 
+ReplicaSettings settings_of(const ReplicaOptions& options) {
+  return {{"strategy", describe_strategy(options.strategy)},
+          {"train_steps", std::to_string(options.train_steps)},
+          {"not_finite", options.not_finite == NotFinite::skip ? "skip" : "fail"},
+          {"ps_strategy", options.ps_strategy}};
+}
+
 void publish_settings(Server& server, const ReplicaSettings& settings) {
   server.spawn(actor_name, [settings] { return std::make_unique<SettingsActor>(settings); });
 }
@@ -131,11 +166,12 @@ Status refusal_of(const ReplicaSettings& own, const TaskName& self, const Replic
                       self.to_string(), other.to_string(), text)};
 }
 
-void expect_settings_of(Server& server, const TaskName& chief, const ReplicaSettings& own) {
-  const auto theirs = settings_in(ask_settings(server, chief));
-  if (!theirs) return;
+bool expect_settings_of(Server& server, const TaskName& chief, const ReplicaSettings& own,
+                        std::chrono::milliseconds patience) {
+  const auto theirs = settings_in(ask_settings(server, chief, patience));
+  if (!theirs) return false;
   const Status refusal = refusal_of(own, server.name(), settings_of(*theirs), chief);
-  if (refusal.ok()) return;
+  if (refusal.ok()) return true;
   if (!theirs->trains) server.fail_cluster(refusal);
   throw Error(refusal);
 }
@@ -144,20 +180,35 @@ void note_training(Server& server) {
   server.find(server.name().to_string(), actor_name).tell(NoteTraining{});
 }
 
-void tell_refusal(Server& server, const TaskName& chief, const Status& why) {
-  const auto theirs = settings_in(ask_settings(server, chief));
+void tell_refusal(Server& server, const TaskName& chief, const Status& why,
+                  std::chrono::milliseconds patience) {
+  Runtime& runtime = *server.runtime();
+  const auto end = runtime.clock().now() + patience;
+  const auto goes_on_waiting = [&] {
+    if (server.stopping() || runtime.clock().now() >= end) return false;
+    runtime.sleep(100ms);
+    return true;
+  };
+  if (server.name() == chief && patience > 0ms)
+    for (const TaskName& task : server.cluster().all_tasks())
+      while (task != chief && !is_there(server, task) && goes_on_waiting()) {
+      }
+  auto theirs = settings_in(ask_settings(server, chief));
+  while (!theirs && server.name() != chief && goes_on_waiting())
+    theirs = settings_in(ask_settings(server, chief, 1s));
   if (!theirs || !theirs->trains) server.fail_cluster(why);
 }
 
-// Asks all at once, and waits little: some may have gone.
 void expect_same_settings(Server& server, const std::vector<TaskName>& replicas,
                           const ReplicaSettings& own) {
-  std::vector<std::pair<TaskName, SettingsAnswer>> answers;
-  for (const TaskName& replica : replicas)
-    if (replica != server.name()) answers.emplace_back(replica, ask_settings(server, replica, 2s));
-  for (auto& [replica, answer] : answers)
-    if (const auto theirs = settings_in(std::move(answer)))
-      throw_if_error(refusal_of(own, server.name(), settings_of(*theirs), replica));
+  for (const auto& [replica, theirs] : settings_at(server, replicas))
+    throw_if_error(refusal_of(own, server.name(), theirs, replica));
+}
+
+void expect_servers_agree(Server& server, const std::vector<TaskName>& servers,
+                          const ReplicaSettings& own) {
+  for (const auto& [task, theirs] : settings_at(server, servers))
+    throw_if_error(refusal_of(theirs, task, own, server.name()));
 }
 
 void tell_why_the_chief_failed(Server& server) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "actors/strategies/meeting.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 #include "apps/cli/train_flag_table.h"
@@ -164,6 +165,7 @@ TrainOptions TrainFlags::options() const {
     options.max_rollbacks = 3;
   }
   options.seed = seed;
+  options.train_steps = train_steps.value_or(0);
   // Every task finds it by this path, wherever it was started.
   options.checkpoint_folder = absolute(checkpoint_folder);
   options.strict_restore = strict;
@@ -189,6 +191,28 @@ LabelledData TrainFlags::load(TrainOptions& options, int workers) const {
   check_usage([&] { architecture_of(options.model, loaded.types); });
   follow_recipe(options, loaded, workers);
   return loaded;
+}
+
+ReplicaSettings TrainFlags::given(const TrainOptions& options, bool loaded) const {
+  ReplicaSettings given;
+  const auto add = [&given](bool is_given, const ReplicaSettings& from, const char* name) {
+    if (is_given) given.push_back(*std::ranges::find(from, name, &ReplicaSettings::value_type::first));
+  };
+  const TrainFlags none;
+  const ReplicaSettings program = settings_of_options(options), replica = settings_of(options);
+  add(model != none.model || !settings.empty() || !hidden.empty(), program, "model");
+  add(batch_size.has_value(), program, "batch_size");
+  add(precision.has_value(), program, "precision");
+  add(seed != none.seed, program, "seed");
+  add(sync || async || replicas_to_aggregate || staleness_bound, replica, "strategy");
+  add(train_steps || (epochs && loaded), replica, "train_steps");
+  add(not_finite != none.not_finite, replica, "not_finite");
+  add(ps_strategy != none.ps_strategy, replica, "ps_strategy");
+  // One that chooses by the variable is known with the model's variables only.
+  const auto& of_all = options.optimizer.of_all();
+  if (of_all && (optimizer || (learning_rate && loaded)))
+    given.emplace_back("optimizer", describe_optimizer(*of_all));
+  return given;
 }
 
 void TrainFlags::follow_recipe(TrainOptions& options, const LabelledData& loaded, int workers) const {

@@ -64,10 +64,14 @@ struct TrainFlags {
   // train by all-reduce if each step takes a gradient of all of them. Throws UsageError if the strategy
   // wants others than there are.
   void place_variables(TrainOptions& options, const std::vector<std::string>& jobs) const;
-  // Throws UsageError. What depends on the data and the number of steps is not set yet.
+  // Throws UsageError. What depends on the data is not set yet.
   TrainOptions options() const;
   // The data, and in `options` what the flags and the model's recipe mean for it.
   LabelledData load(TrainOptions& options, int workers) const;
+  // For a task that only serves: of the settings that all tasks share, those that the flags say, with
+  // the values of `options`, for which the data were loaded or not. Those of flags that were omitted are
+  // missing: a parameter server needs none.
+  ReplicaSettings given(const TrainOptions& options, bool loaded) const;
 
   bool operator==(const TrainFlags&) const = default;
 

@@ -9,6 +9,7 @@
 #include "actors/monitored/training_end.h"
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
+#include "apps/training/learning_rate.h"
 #include "apps/training/models/model_file.h"
 #include "dataflow/graph/precision.h"
 
@@ -80,8 +81,9 @@ void prepare_outputs(const TrainOptions& options, const TrainFlags& flags, const
   if (!options.checkpoint_folder.empty())
     write_model(options.checkpoint_folder, {options.model, data.types});
   if (is_synchronous(options.strategy) && workers > 1)
-    spdlog::info("a step takes {} {}, {} of each of {} workers", workers * options.batch_size, data.noun,
-                 options.batch_size, workers);
+    spdlog::info("a step takes {} {}, {} of each of {} workers; the learning rate is {}",
+                 workers * options.batch_size, data.noun, options.batch_size, workers,
+                 describe_learning_rate(options));
 }
 
 void publish(TrainReport report, const TrainOptions& options, const TrainFlags& flags,

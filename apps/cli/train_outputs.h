@@ -13,7 +13,7 @@ void check_checkpoint_folder(const TrainOptions& options);
 // At the chief, before training: checks all folders and files that it will write, the report included.
 // Writes a description of the model beside the checkpoints (model_file.h), and throws UsageError if
 // checkpoints that are there belong to another model. Logs how many examples a step of several workers
-// takes.
+// takes, and the learning rate: neither follows from the number of workers in silence.
 void prepare_outputs(const TrainOptions& options, const TrainFlags& flags, const LabelledData& data,
                      int workers);
 

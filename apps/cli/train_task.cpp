@@ -1,6 +1,7 @@
 #include "apps/cli/train_task.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "actors/checkpoint/start_number.h"
+#include "actors/strategies/meeting.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
 #include "apps/cli/train_outputs.h"
@@ -33,10 +35,38 @@ ServerOptions server_options(const TrainTaskFlags& flags, const TaskConfig& conf
 }
 
 // A signal to all tasks reaches this one too: it serves until the chief has saved, or the grace is over.
-int serve(Server& server, const TrainOptions& options, const Interrupts& interrupts) {
-  fmt::print("{}: {}\n", server.name().to_string(), serve_parameters(server, options));
+int serve(Server& server, const TrainOptions& options, const ReplicaSettings& given,
+          const Interrupts& interrupts) {
+  fmt::print("{}: {}\n", server.name().to_string(), serve_parameters(server, options, given));
   check_not_replaced(server);
   return interrupts.requested() ? interrupted_run : success;
+}
+
+// The flags do not fit the cluster: without a word the others would wait for this task.
+void tell_contradiction(const TrainTaskFlags& flags, const TaskConfig& config,
+                        const TrainOptions& options, const UsageError& error) {
+  spdlog::error("{}; tells the other tasks", error.what());
+  try {
+    Server server(server_options(flags, config, options));
+    // A chief that has waited for this server would train on it at once: it asks for its settings first.
+    if (config.replica < 0) publish_settings(server, {{"refused", error.what()}});
+    tell_refusal(server, config.chief(),
+                 {Code::failed_precondition,
+                  fmt::format("{} was started with flags that do not fit the cluster: {}",
+                              server.name().to_string(), error.what())},
+                 std::chrono::milliseconds(options.connect_timeout_ms));
+  } catch (const Error& failure) {
+    spdlog::warn("the other tasks were not told: {}", failure.what());
+  }
+}
+
+void place_variables(const TrainTaskFlags& flags, const TaskConfig& config, TrainOptions& options) {
+  try {
+    flags.train.place_variables(options, config.cluster.jobs());
+  } catch (const UsageError& error) {
+    if (!config.is_evaluator()) tell_contradiction(flags, config, options, error);
+    throw;
+  }
 }
 
 // Where people see the progress. Ranks that mpirun or srun starts share a terminal, on which the chief
@@ -123,13 +153,13 @@ int run_train_task(const TrainTaskFlags& flags) {
     return run_elastic_task(flags, std::move(options), interrupts);
   const TaskConfig config = flags.cluster.task();
   check_usage([&] { config.chief(); });
-  flags.train.place_variables(options, config.cluster.jobs());
+  place_variables(flags, config, options);
   if (config.is_evaluator() && options.checkpoint_folder.empty())
     throw UsageError("an evaluator needs --checkpoint_dir, the folder that the chief saves to");
   const bool serves = config.replica < 0 && !config.is_evaluator();
   LabelledData data;
-  if (!serves || !options.checkpoint_folder.empty())
-    data = flags.train.load(options, config.num_replicas());
+  const bool loads = !serves || !options.checkpoint_folder.empty();
+  if (loads) data = flags.train.load(options, config.num_replicas());
   if (serves) data = {};  // it only had to know how many steps there are
   if (config.is_evaluator()) return evaluate(data, options, interrupts);
   const ServerOptions of_server = start_task([&] {
@@ -139,7 +169,7 @@ int run_train_task(const TrainTaskFlags& flags) {
   if (!serves) report_will_step();
   Server server(of_server);
   interrupts.on_overdue([&server] { server.stop("interrupted"); });
-  const int status = serves ? serve(server, options, interrupts)
+  const int status = serves ? serve(server, options, flags.train.given(options, loads), interrupts)
                             : work(server, data, options, flags.train, config, interrupts);
   interrupts.on_overdue(nullptr);
   return status;

@@ -129,19 +129,17 @@ void ClassifierProgram::summarise() {
 }
 
 ReplicaSettings ClassifierProgram::settings() const {
-  return {
-      {"model", describe(options_.model)},
-      {"loss", fmt::format("{} #{:016x}", options_.loss.name,
+  ReplicaSettings settings = settings_of_options(options_);
+  settings.insert(
+      settings.end(),
+      {{"loss", fmt::format("{} #{:016x}", options_.loss.name,
                            graph_hash(model_.train.loss, {model_.train.logits}))},
       {"optimizer", describe_optimizers(options_.optimizer, model_.variables.trained())},
       {"learning rate schedule", rate_ ? fmt::format("#{:016x}", graph_hash(rate_)) : "none"},
       {"clip_global_norm", fmt::format("{}", options_.clip_global_norm)},
-      {"batch_size",
-       std::to_string(options_.global_batch ? options_.global_batch : options_.batch_size)},
-      {"precision", std::string(to_string(options_.precision))},
-      {"seed", std::to_string(options_.seed)},
       {data_.noun, fmt::format("{} that are {}", data_.train_count, data_.types.example.to_string())},
-      {"first and last of the " + data_.noun, data_.ends}};
+      {"first and last of the " + data_.noun, data_.ends}});
+  return settings;
 }
 
 void ClassifierProgram::prepare(MonitoredOptions& options) {
@@ -231,6 +229,14 @@ double examples_of_step(const TrainOptions& options, int workers) {
 }
 
 }  // namespace
+
+ReplicaSettings settings_of_options(const TrainOptions& options) {
+  return {{"model", describe(options.model)},
+          {"batch_size",
+           std::to_string(options.global_batch ? options.global_batch : options.batch_size)},
+          {"precision", std::string(to_string(options.precision))},
+          {"seed", std::to_string(options.seed)}};
+}
 
 std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainOptions& options,
                               int workers) {

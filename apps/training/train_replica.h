@@ -39,6 +39,9 @@ struct TrainOptions : ReplicaOptions {
   std::string plots_folder;  // for pictures of the run (training_plots.h); "" = none
 };
 
+// What the options say of the settings that all tasks share, without the model's graph and the data.
+ReplicaSettings settings_of_options(const TrainOptions& options);
+
 // Global steps in `epochs` passes over `examples`: a synchronous step takes a batch of every worker, an
 // asynchronous one a batch of one worker.
 std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainOptions& options,

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,7 @@ namespace actorflow {
 class OptimizerChoice {
  public:
   OptimizerChoice(const Optimizer& optimizer)  // NOLINT: implicit: an optimizer is a choice
-      : choose_([optimizer](const Variable&) { return optimizer; }) {}
+      : choose_([optimizer](const Variable&) { return optimizer; }), of_all_(optimizer) {}
   template <DescribedOptimizer O>
   OptimizerChoice(const O& optimizer) : OptimizerChoice(Optimizer(optimizer)) {}  // NOLINT
   template <class Function>
@@ -25,9 +26,12 @@ class OptimizerChoice {
 
   // Throws invalid_argument if the optimizer cannot update this variable.
   Optimizer of(const Variable& variable) const;
+  // The optimizer of all variables; none where a function chooses.
+  const std::optional<Optimizer>& of_all() const { return of_all_; }
 
  private:
   std::function<Optimizer(const Variable&)> choose_;
+  std::optional<Optimizer> of_all_;
 };
 
 // Whether a variable's name contains one of the parts.

@@ -142,6 +142,33 @@ BOOST_AUTO_TEST_CASE(nan_gradient_fails_training_or_is_left_out) {
   BOOST_TEST(lenient.output().find("it was left out") != std::string::npos, lenient.output());
 }
 
+// Each time that it comes there again; then training fails, and has cost no checkpoint.
+BOOST_AUTO_TEST_CASE(nan_gradient_takes_training_back_to_the_newest_checkpoint) {
+  const Folder checkpoints;
+  const auto train = [](const std::vector<std::string>& flags, int status) {
+    std::vector<std::string> command{"actorflow", "train", "digits", "--optimizer=sgd", "--workers=3"};
+    command.insert(command.end(), flags.begin(), flags.end());
+    Process process(command);
+    BOOST_TEST(process.wait() == status, process.output());
+    return process.output();
+  };
+  const auto weights_in = [](const std::string& output) {
+    const auto at = output.rfind("weights ");
+    return at == std::string::npos ? "none in " + output : output.substr(at);
+  };
+  const std::string undisturbed = weights_in(train({"--train_steps=40"}, 0));
+  const std::string folder = "--checkpoint_dir=" + checkpoints.path();
+  train({"--train_steps=20", folder}, 0);
+  const std::string bad =
+      train({"--train_steps=40", folder, "--learning_rate=1e20", "--not_finite=roll_back"}, 1);
+  for (const char* words : {"back to the newest checkpoint, 1 of 3 times",
+                            "back to the newest checkpoint, 3 of 3 times", "are not finite"})
+    BOOST_TEST(bad.find(words) != std::string::npos, bad << " lacks " << words);
+  const std::string again = train({"--train_steps=40", folder}, 0);
+  BOOST_TEST(again.find("restored step 20 ") != std::string::npos, again);
+  BOOST_TEST(weights_in(again) == undisturbed);
+}
+
 BOOST_AUTO_TEST_CASE(ctrl_c_saves_ends_all_and_the_job_goes_on_later) {
   const Folder checkpoints;
   const std::vector<std::string> flags = {"--sync_replicas", "--checkpoint_dir=" + checkpoints.path()};

@@ -161,6 +161,22 @@ BOOST_AUTO_TEST_CASE(workers_that_differ_in_how_they_agree_are_refused) {
   refused("--compression=bfloat16", "--compression=none", {"bfloat16 gradients", "other settings"});
 }
 
+BOOST_AUTO_TEST_CASE(what_a_step_takes_and_its_rate_are_said) {
+  const auto said = [](const std::vector<std::string>& more) {
+    std::vector<std::string> command{"digits", "--train-steps=2", "--workers=4"};
+    command.insert(command.end(), more.begin(), more.end());
+    return train(command);
+  };
+  const std::string plain = said({}), muon = said({"--optimizer=muon", "--batch_size=16"});
+  BOOST_TEST(
+      plain.find("a step takes 256 images, 64 of each of 4 workers; the learning rate is 0.001\n") !=
+          plain.npos,
+      plain);
+  BOOST_TEST(muon.find("a step takes 64 images, 16 of each of 4 workers; the learning rate is 0.02 of "
+                       "matrices and 0.001 of other variables\n") != muon.npos,
+             muon);
+}
+
 BOOST_AUTO_TEST_CASE(record_files_are_trained_on_as_what_they_were_made_of) {
   const Folder folder;
   Process records(

@@ -33,7 +33,33 @@ void expect_contradiction(const TrainFlags& flags, const Arguments& named) {
   });
 }
 
+// "name=value" of each setting that a parameter server was given.
+Arguments given(Arguments arguments, bool sync_by_default = false) {
+  const TrainFlags flags = parse(std::move(arguments), sync_by_default);
+  Arguments texts;
+  for (const auto& [name, value] : flags.given(flags.options(), false))
+    texts.push_back(name + "=" + value);
+  return texts;
+}
+
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(what_a_parameter_server_was_given) {
+  BOOST_TEST(given({}).empty());
+  BOOST_TEST(given({}, true).empty());
+  BOOST_TEST(given({"--epochs=2"}).empty());  // steps follow from the data
+  BOOST_TEST(given({"--sync"}) == Arguments{"strategy=synchronous, all gradients"},
+             boost::test_tools::per_element());
+  BOOST_TEST(given({"--async"}, true) == Arguments{"strategy=asynchronous"},
+             boost::test_tools::per_element());
+  BOOST_TEST(given({"--train_steps=200", "--optimizer=sgd", "--batch_size=8", "--seed=3"}) ==
+                 (Arguments{"batch_size=8", "seed=3", "train_steps=200", "optimizer=sgd 0.2"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(given({"--optimizer=muon"}).empty());  // another one for biases
+  BOOST_TEST(given({"--model=lenet", "--precision=tf32", "--not_finite=skip", "--ps_strategy=greedy"}) ==
+                 (Arguments{"model=lenet", "precision=tf32", "not_finite=skip", "ps_strategy=greedy"}),
+             boost::test_tools::per_element());
+}
 
 BOOST_AUTO_TEST_CASE(flags_as_arguments) {
   BOOST_TEST(TrainFlags{}.arguments().empty());

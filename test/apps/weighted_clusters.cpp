@@ -79,7 +79,7 @@ void expect_refused(const Jobs& jobs, First first, const Flags& of_chief, const 
                     const std::vector<std::string>& parts) {
   WeightedCluster cluster(jobs, trainer({"--epochs=100000"}));
   const int worker = jobs.contains("chief") ? 0 : 1;
-  if (jobs.contains("ps")) cluster.start("ps", 0);
+  if (jobs.contains("ps")) cluster.start("ps", 0, of_chief);
   if (first == First::chief) cluster.start(cluster.chief_job, 0, of_chief);
   cluster.start("worker", worker, of_worker);
   if (first == First::worker) {

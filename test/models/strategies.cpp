@@ -16,6 +16,7 @@
 #include "actors/models/fit/callbacks.h"
 #include "actors/models/model.h"
 #include "actors/monitored/training_end.h"
+#include "actors/named/actor_ref.h"
 #include "actors/runtime/storage.h"
 #include "actors/strategies/elastic_task.h"
 #include "test/models/support/toy_data.h"
@@ -360,6 +361,25 @@ BOOST_AUTO_TEST_CASE(replicas_that_were_told_different_things_are_refused_by_nam
       run(1, 0.2), Error,
       says("optimizer: /job:worker/task:1 has sgd 0.2, /job:worker/task:0 has sgd 0.1"));
   cluster.server("worker", 0).stop("the test is over");
+}
+
+BOOST_AUTO_TEST_CASE(a_parameter_server_that_was_told_different_things_is_refused_by_name) {
+  LocalCluster cluster({{"ps", 1}, {"worker", 1}});
+  const auto [x, y] = points_of_a_line(16);
+  const auto run = [&, &x = x, &y = y](const char* task, int epochs, double rate) {
+    Model model = sequential({dense(1)});
+    model.compile({.loss = mean_squared_error(), .optimizer = Sgd{rate}});
+    model.fit({x, y}, quiet({.epochs = epochs,
+                             .batch_size = 8,
+                             .strategy = ParameterServer{cluster.server(task, 0)}}));
+  };
+  auto server = std::async(std::launch::async, [&] { return error_of([&] { run("ps", 5, 0.2); }); });
+  cluster.server("worker", 0).find("/job:ps/task:0", "replica settings").wait_until_there();
+  const std::string worker = error_of([&] { run("worker", 3, 0.1); });
+  for (const std::string& told : {worker, server.get()})
+    for (const char* part : {"epochs: /job:ps/task:0 has 5, /job:worker/task:0 has 3",
+                             "optimizer: /job:ps/task:0 has sgd 0.2, /job:worker/task:0 has sgd 0.1"})
+      BOOST_TEST(told.find(part) != told.npos, told);
 }
 
 // It has a launcher that says nothing.

@@ -137,13 +137,12 @@ ReplicaNodes ClusterFit::build(Graph& graph, const Replication& replication) {
 }
 
 ReplicaSettings ClusterFit::settings() const {
-  ReplicaSettings settings = settings_of_model(*nodes_, engine_.architecture, engine_.compiled());
+  ReplicaSettings settings = settings_of_model(*nodes_, engine_.compiled());
+  const ReplicaSettings of_program =
+      settings_of_program(options_, engine_.architecture, engine_.compiled());
+  settings.insert(settings.end(), of_program.begin(), of_program.end());
   settings.insert(settings.end(),
-                  {{"epochs", std::to_string(options_.epochs)},
-                   {"batch_size", std::to_string(options_.batch_size)},
-                   {"shuffle", options_.shuffle ? "true" : "false"},
-                   {"steps of an epoch", std::to_string(steps_per_epoch_)},
-                   {"class_weight", describe(options_.class_weight)},
+                  {{"steps of an epoch", std::to_string(steps_per_epoch_)},
                    {"examples of each replica", own_data_ ? own_data_->describe() : "the same"},
                    {"first and last example", ends_of_data_},
                    {"pipeline", describe(pipeline_, micro_batches_)}});

@@ -6,12 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/models/data/batches.h"
+#include "actors/models/data/class_weight.h"
 #include "actors/models/network/clipping.h"
 #include "actors/models/network/graph_hash.h"
+#include "actors/strategies/meeting.h"
 
 namespace actorflow {
 namespace {
@@ -50,19 +53,38 @@ std::string describe_metrics(const ModelGraph& nodes, const CompileOptions& comp
 
 }  // namespace
 
-ReplicaSettings settings_of_model(const ModelGraph& nodes, const Architecture& architecture,
-                                  const CompileOptions& compile) {
-  const auto& frozen = architecture.frozen;
+ReplicaSettings settings_of_model(const ModelGraph& nodes, const CompileOptions& compile) {
   return {{"variables", describe_variables(nodes)},
           {"layers", hashes_of(nodes.predictions)},
-          {"frozen layers", frozen.empty() ? "none" : fmt::format("{}", fmt::join(frozen, ", "))},
           {"loss and penalties", describe_loss(nodes, compile)},
           {"metrics", describe_metrics(nodes, compile)},
           {"optimizer", describe_optimizers(compile.optimizer, nodes.variables.trained())},
-          {"learning rate schedule", compile.learning_rate ? hashes_of({nodes.rate}) : "none"},
+          {"learning rate schedule", compile.learning_rate ? hashes_of({nodes.rate}) : "none"}};
+}
+
+ReplicaSettings settings_of_program(const FitOptions& options, const Architecture& architecture,
+                                    const CompileOptions& compile) {
+  const auto& frozen = architecture.frozen;
+  return {{"frozen layers", frozen.empty() ? "none" : fmt::format("{}", fmt::join(frozen, ", "))},
           {"clipping", describe_clipping(compile)},
           {"precision", std::string(to_string(compile.precision))},
-          {"seed", std::to_string(compile.seed)}};
+          {"seed", std::to_string(compile.seed)},
+          {"epochs", std::to_string(options.epochs)},
+          {"batch_size", std::to_string(options.batch_size)},
+          {"shuffle", options.shuffle ? "true" : "false"},
+          {"class_weight", describe(options.class_weight)}};
+}
+
+ReplicaSettings settings_of_server(const FitOptions& options, const Architecture& architecture,
+                                   const CompileOptions& compile, const ReplicaOptions& replica) {
+  ReplicaSettings settings = settings_of_program(options, architecture, compile);
+  if (const auto& optimizer = compile.optimizer.of_all())
+    settings.emplace_back("optimizer", describe_optimizer(*optimizer));
+  if (options.steps_per_epoch > 0 && options.auto_shard_policy == AutoShardPolicy::data)
+    settings.emplace_back("steps of an epoch", std::to_string(options.steps_per_epoch));
+  for (auto& setting : settings_of(replica))
+    if (setting.first != "train_steps") settings.push_back(std::move(setting));  // follow from the data
+  return settings;
 }
 
 std::string describe_examples(const TrainingData& data, std::shared_ptr<Runtime> runtime) {

@@ -13,6 +13,7 @@
 #include "actors/models/fit/cluster_fit.h"
 #include "actors/models/fit/fit_data.h"
 #include "actors/models/fit/fit_loop.h"
+#include "actors/models/fit/fit_settings.h"
 #include "actors/models/fit/pipeline_plan.h"
 #include "actors/monitored/training_end.h"
 #include "actors/runtime/runtime.h"
@@ -60,7 +61,8 @@ FitEnd fit_on(Server& server, Model& model, ModelEngine& engine, const TrainingD
               const FitOptions& options, const ReplicaOptions& replica,
               const PipelineOptions* pipeline = nullptr) {
   if (replica_config(server, replica).replica < 0) {
-    serve_parameters(server, with_last_step(replica, server, data, options));
+    serve_parameters(server, with_last_step(replica, server, data, options),
+                     settings_of_server(options, engine.architecture, engine.compiled(), replica));
     return {};
   }
   std::optional<ClusterFit> fit;

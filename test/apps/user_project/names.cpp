@@ -146,7 +146,8 @@ void name_library() {
   // actors/strategies/replica_run.h
   keep(&af::replica_config, &af::run_replica, &af::serve_parameters);
   // actors/strategies/replica_settings.h
-  keep(&af::describe_optimizers, &af::describe_strategy, &af::publish_settings, &af::expect_settings_of);
+  keep(&af::describe_optimizer, &af::describe_optimizers, &af::describe_strategy, &af::publish_settings,
+       &af::expect_settings_of);
   // actors/task/server.h
   keep(&af::check_not_replaced, &af::throw_if_failed);
   // dataflow/cluster/device_name.h
