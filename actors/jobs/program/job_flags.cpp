@@ -142,7 +142,8 @@ void add_job_flags(Command& command, JobFlags& flags) {
       "--overwrite", options.overwrite,
       "Replace what an earlier job has written to the output folder; without --resume, forget the "
       "one in the work folder");
-  command.flag("--explain", options.explain, "Print the stages instead of running them");
+  command.flag("--explain", options.explain,
+               "Print the stages up to the first result instead of running them");
   command.flag("--json", flags.json, "Progress as JSON, an object per line");
   command.flag("--quiet", flags.quiet, "No progress and no notes, only warnings");
 }
