@@ -47,6 +47,12 @@ SIMULATION_TEST(tasks_that_are_lost_change_no_byte, seeds(1, 100)) {
   count_words_through({FaultKind::kill, FaultKind::pause, FaultKind::partition}, 3);
 }
 
+// What they say of parts that have run elsewhere meanwhile comes too late.
+SIMULATION_TEST(tasks_that_were_given_up_and_come_back_change_no_byte, seeds(1, 100)) {
+  count_words_through({FaultKind::pause, FaultKind::partition}, 3, Compression::lz4,
+                      std::chrono::seconds(20));
+}
+
 SIMULATION_TEST(tasks_with_bad_disks_and_links_change_no_byte, seeds(1, 100)) {
   count_words_through(
       {FaultKind::disk_errors, FaultKind::disk_full, FaultKind::kill, FaultKind::duplicate}, 4);
