@@ -87,6 +87,16 @@ BOOST_AUTO_TEST_CASE(every_example_is_explained_up_to_its_first_result) {
       BOOST_TEST(explained.contains(entry.path().stem().string()), entry.path().string());
 }
 
+BOOST_AUTO_TEST_CASE(a_job_of_a_program_of_several_has_a_name_of_one_word_too) {
+  const Folder folder;
+  const std::string rows = written(folder, "rows",
+                                   "l_orderkey,l_quantity,l_extendedprice,l_discount,"
+                                   "l_tax,l_returnflag,l_linestatus,l_shipdate\n");
+  const std::string output = explain({{"actorflow", "job", "sql_q1", "--lineitem", rows}}, folder);
+  BOOST_TEST(contains(output, "sql_q1.h"), output);
+  BOOST_TEST(output == explain({{"sql", "q1", "--lineitem", rows}}, folder));
+}
+
 // Its program takes the words that are counted, and writes those itself.
 BOOST_AUTO_TEST_CASE(what_depends_on_a_result_is_said_to_be_missing) {
   const Folder folder;

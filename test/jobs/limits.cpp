@@ -449,6 +449,22 @@ BOOST_AUTO_TEST_CASE(an_index_of_chunks_has_its_share_of_the_memory) {
   BOOST_TEST(keep()->records(7) == 1u);  // there is room again, and nothing of the third one is left
 }
 
+BOOST_AUTO_TEST_CASE(several_folders_get_what_is_put_aside_in_turn) {
+  const test::Folder folder;
+  const auto store = std::make_shared<ChunkStore>(
+      posix_storage(),
+      ChunkStoreOptions{.spill_folder = folder.file("a") + ",," + folder.file("b") + ","});
+  store->scratch();
+  BOOST_TEST(std::filesystem::exists(folder.file("a")));
+  BOOST_TEST(!std::filesystem::exists(folder.file("b")));
+  store->scratch();
+  BOOST_TEST(std::filesystem::exists(folder.file("b")));
+  std::filesystem::remove(folder.file("a"));
+  test::write_file(folder.file("a"), "no folder");
+  BOOST_TEST(!test::status_of([&] { store->scratch(); }).ok());
+  store->scratch();
+}
+
 BOOST_AUTO_TEST_CASE(a_quota_on_disk_ends_the_job_and_names_folder_and_bytes) {
   const test::Folder folder;
   JobOptions options;

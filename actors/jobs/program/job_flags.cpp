@@ -120,9 +120,11 @@ void add_job_flags(Command& command, JobFlags& flags) {
       .size();
   command.option("--partition_bytes", options.partition_bytes, "Bytes of input for each partition")
       .size();
-  command.option("--spill_folder", options.spill_folder,
-                 "Folder for what does not fit into memory; without it TMPDIR, or /tmp");
-  command.option("--spill_bytes", options.spill_bytes, "Most bytes in the folder of --spill_folder")
+  command.option(
+      "--spill_folder", options.spill_folder,
+      "Folder for what does not fit into memory, or several with commas between them, used in "
+      "turn; without it TMPDIR, or /tmp");
+  command.option("--spill_bytes", options.spill_bytes, "Most bytes in the folders of --spill_folder")
       .size();
   command.option(
       "--work_folder", options.work_folder,
