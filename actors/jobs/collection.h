@@ -77,7 +77,7 @@ class Collection {
   auto union_with(const Collection<Other>& other, Where where = Where::current()) const;
 
   // Of pairs: one for each key, its values folded by f(value, value). f must be associative; values are
-  // folded in the order of the input. Throws resource_exhausted where the value of one key takes more
+  // folded in the order of the input. Throws invalid_argument where the value of one key takes more
   // than the memory of a part: to bring many values of a key together use group_by_key().
   template <class F>
   auto reduce_by_key(F f, Where where = Where::current()) const;
@@ -91,7 +91,7 @@ class Collection {
   // order of the input. It need not fit into memory.
   template <class F>
   auto group_by_key(F f, Where where = Where::current()) const;
-  // Of pairs: one for each key, with a vector of its values. Throws resource_exhausted where these take
+  // Of pairs: one for each key, with a vector of its values. Throws invalid_argument where these take
   // more than the memory of a part.
   auto group_by_key(Where where = Where::current()) const;
   // Of pairs (k, v) and (k, w): (k, (v, w)) for each of either with equal keys. Neither side need fit
@@ -134,8 +134,8 @@ class Collection {
 
   // Actions.
 
-  // What parts bring to the program must fit into a quarter of JobOptions::memory_bytes together, and
-  // what one keeps meanwhile into the part; else they throw resource_exhausted.
+  // What parts bring to the program must fit into a quarter of JobOptions::memory_bytes together; else
+  // they throw resource_exhausted. What one keeps meanwhile must fit into the part: invalid_argument.
 
   // All records. Throws resource_exhausted for more than 64 MiB.
   auto collect(Where where = Where::current()) const;

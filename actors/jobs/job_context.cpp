@@ -175,8 +175,10 @@ StageSpec JobContext::spec_of(std::uint32_t stage, const SourceFacts& source, Bo
   spec.body = std::move(body);
   if (stage > 0) {
     spec.name = name_of(stages_[stage - 1]);
-    for (const auto& op : stages_[stage - 1].operators)
+    for (const auto& op : stages_[stage - 1].operators) {
+      spec.operators.push_back(op.to_string());
       spec.fingerprint.push_back(fmt::format("{} of {}", op.to_string(), op.records));
+    }
   }
   if (source.contents && has_peers()) spec.fingerprint.push_back(source.contents());
   if (source.times && !options_.work_folder.empty() && engine_->coordinates())

@@ -27,8 +27,8 @@ struct JobOptions {
   std::uint64_t split_bytes = std::uint64_t{64} << 20;
   std::uint64_t partition_bytes = std::uint64_t{128} << 20;
   std::size_t partitions = 0;  // up to most_job_partitions; 0 = by bytes
-  // The folder for what does not fit into memory, and the most bytes that may lie there. "" = TMPDIR or
-  // /tmp.
+  // The folder for what does not fit into memory, or several with commas between them, each of which
+  // gets the next file in turn; and the most bytes that may lie there in all. "" = TMPDIR or /tmp.
   std::string spill_folder = {};
   std::uint64_t spill_bytes = ~std::uint64_t{0};
   // Records between stages go to disk at once, as if there was no memory for them: for tests.

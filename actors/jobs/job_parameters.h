@@ -27,6 +27,8 @@ class JobParameters {
   // Called before the first result. Throws invalid_argument, with the nearest name, for a parameter that
   // was given but not asked for.
   void close();
+  // Whether the job has come to its first result.
+  bool is_closed() const { return closed_; }
   // Called at the end of the job: the same for all parameters, "output" included.
   void expect_all_asked() const;
   // Throws invalid_argument: the job cannot do without it.

@@ -201,7 +201,7 @@ auto Collection<Pipe>::group_by_key(Where where) const {
       [](const K& key, const auto& values) {
         using Stored = StoredRecord<V>;
         std::pair<StoredRecord<K>, std::vector<Stored>> group{stored(key), {}};
-        const Part& part = *Part::current();
+        Part& part = *Part::current();
         std::size_t held = 0;  // by the values, besides themselves
         for (const V& value : values) {
           Stored copy = stored(value);

@@ -12,7 +12,7 @@
 
 namespace actorflow {
 
-// Encodes a part's result. Throws resource_exhausted if it is larger than what a part may hold.
+// Encodes a part's result. Throws invalid_argument if it is larger than what a part may hold.
 template <class Result>
 void set_part_result(Part& part, const Result& result) {
   part.expect_room_for(encoded_size(result), "a result");
@@ -22,7 +22,7 @@ void set_part_result(Part& part, const Result& result) {
 }
 
 // Looks now and then whether a state that a part folds records into still fits into the part. Throws
-// resource_exhausted if it does not.
+// invalid_argument if it does not.
 class StateGuard {
  public:
   explicit StateGuard(Part& part) : part_(part) {}

@@ -23,7 +23,7 @@ void log_divided_key(const PlanOperator& op, const DividedKey& divided) {
 
 void throw_large_value(const PlanOperator& op, const std::string& key, std::size_t bytes,
                        std::size_t most_bytes) {
-  throw Error(Code::resource_exhausted,
+  throw Error(Code::invalid_argument,
               fmt::format("{}: the value of the key {} has grown to {} bytes, and a part may hold {}: "
                           "bring the values together by group_by_key(f), or give more --memory",
                           op.to_string(), key, bytes, most_bytes));

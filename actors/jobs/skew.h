@@ -105,7 +105,7 @@ class HeavyKeyOfPart {
   std::uint64_t until_next_ = stride;
 };
 
-// Throws resource_exhausted: the value of one key alone takes more than a part may.
+// Throws invalid_argument: the value of one key alone takes more than a part may.
 [[noreturn]] void throw_large_value(const PlanOperator& op, const std::string& key, std::size_t bytes,
                                     std::size_t most_bytes);
 

@@ -14,11 +14,24 @@
 namespace actorflow {
 namespace {
 
+// A job of a program of several may be named at once: "sql_q1" is "sql q1", unless there is a program of
+// that name.
+void divide_name(std::vector<std::string>& arguments, const std::filesystem::path& folder) {
+  const std::string name = arguments[0];
+  const auto end = name.rfind('_');
+  if (end == name.npos || end == 0 || std::filesystem::exists(folder / name) ||
+      !std::filesystem::exists(folder / name.substr(0, end)))
+    return;
+  arguments[0] = name.substr(0, end);
+  arguments.insert(arguments.begin() + 1, name.substr(end + 1));
+}
+
 // Programs of jobs lie beside this one. Returns only if there is none of that name.
-int run_program_of_jobs(const std::vector<std::string>& arguments) {
+int run_program_of_jobs(std::vector<std::string> arguments) {
   if (arguments.empty() || arguments[0].starts_with("-"))
     throw UsageError("say which program of jobs: actorflow job word_count --help");
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  divide_name(arguments, folder);
   const std::string path = (folder / std::filesystem::path(arguments[0]).filename()).string();
   std::vector<char*> argv;
   for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));

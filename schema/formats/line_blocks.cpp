@@ -24,7 +24,7 @@ std::string_view LineBlocks::next() {
       break;
     }
     if (size_ - at_ > limits_.max_line_bytes)
-      throw Error(Code::resource_exhausted,
+      throw Error(Code::invalid_argument,
                   file() + ": the line at byte " + std::to_string(here()) + " is longer than " +
                       std::to_string(limits_.max_line_bytes) + " bytes; " + limits_.advice);
     read_more();

@@ -27,7 +27,7 @@ class LineBlocks {
       : source_(std::move(source)), split_(split), limits_(limits) {}
 
   // The next lines with their ends, "\n" or "\r\n", which the last line of the file may lack; empty at
-  // the end. Valid until the next call. Throws resource_exhausted, naming file, offset and limit, for a
+  // the end. Valid until the next call. Throws invalid_argument, naming file, offset and limit, for a
   // line above the limit.
   std::string_view next();
   std::uint64_t offset() const { return run_offset_; }  // in the file, of the run's first byte

@@ -17,7 +17,7 @@ class LineReader {
                 {.block_bytes = std::size_t{1} << 18, .max_line_bytes = max_line_bytes}) {}
 
   // The next line with its "\n", which the last one may lack; valid until the next call. False at the
-  // end. Throws resource_exhausted for a line above the limit.
+  // end. Throws invalid_argument for a line above the limit.
   bool next(std::string_view& line);
   std::uint64_t number() const { return number_; }  // of the last line, from 1
   const std::string& file() const { return blocks_.file(); }

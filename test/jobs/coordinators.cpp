@@ -3,6 +3,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "actors/runtime/threaded_runtime.h"
@@ -221,6 +222,41 @@ BOOST_AUTO_TEST_CASE(what_runs_for_a_forgotten_stage_takes_nobodys_place) {
     BOOST_REQUIRE(run);
     BOOST_TEST(run->id.stage == 3u);
   }
+}
+
+// The task comes back in another life, without what it had made.
+BOOST_AUTO_TEST_CASE(a_part_that_is_made_again_and_differs_ends_the_job_and_is_named) {
+  StageSpec read = last_stage(), sum = last_stage();
+  read.name = "read_text, map";
+  read.operators = {"read_text at words.cpp:3", "map at words.cpp:4"};
+  read.keeps = true;
+  sum.inputs = [](std::size_t part) { return std::vector{SliceSet{1, false, part}}; };
+  Coordinator coordinator(read);
+  coordinator.say(StageReady{1, {}, 1});
+  coordinator.make_part(0, 1);
+  coordinator.make_part(0, 1);
+  const auto well = coordinator.inbox.done.take();
+  BOOST_REQUIRE((well && well->status.ok()));
+  coordinator.begin(2, sum);
+  coordinator.say(StageReady{2, {}, 1}, 2);
+  const auto again = coordinator.inbox.run.take();
+  BOOST_REQUIRE(again);
+  BOOST_TEST(again->id.stage == 1u);
+  coordinator.say(PartRan{again->id, {}, {}}, 2);
+  BOOST_REQUIRE(coordinator.inbox.accepted.take());
+  PartMade made;
+  made.id = again->id;
+  made.outcome.checksum = 7;
+  coordinator.say(made, 2);
+  const auto done = coordinator.inbox.done.take();
+  BOOST_REQUIRE(done);
+  BOOST_TEST(done->stage == 2u);
+  BOOST_TEST((done->status.code == Code::internal));
+  BOOST_TEST(done->status.message ==
+             "read_text, map: part " + std::to_string(again->id.part) +
+                 " of 2 is not deterministic: made again after a loss, it has made something else. "
+                 "Functions of a job must depend on their arguments only; those of this stage: "
+                 "read_text at words.cpp:3, map at words.cpp:4");
 }
 
 // The stage that deals out the records has two parts, of which the share is made.

@@ -1,5 +1,6 @@
 // What does not depend on threads and memory: the result.
 #include <array>
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <filesystem>
@@ -10,6 +11,7 @@
 
 #include "actors/runtime/threaded_runtime.h"
 #include "test/jobs/support/test_job.h"
+#include "test/support/log_lines.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(limits)
@@ -265,7 +267,7 @@ BOOST_AUTO_TEST_CASE(values_that_hold_memory_of_their_own_go_to_disk_too) {
         .reduce_by_key(std::plus<>())
         .count();
   });
-  BOOST_TEST((status.code == Code::resource_exhausted), status.to_string());
+  BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
   BOOST_TEST(status.message.find("the value of the key 0 has grown to") != status.message.npos,
              status.message);
 }
@@ -317,7 +319,7 @@ BOOST_AUTO_TEST_CASE(a_record_for_which_there_is_too_little_memory_is_refused) {
   options.threads = 1;
   options.memory_bytes = 48 * mib;
   const auto expect = [](const Status& status, const std::string& text) {
-    BOOST_TEST((status.code == Code::resource_exhausted), status.to_string());
+    BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
     BOOST_TEST(status.message.find(text) != status.message.npos, status.message);
     BOOST_TEST(status.message.find("ive more --memory") != status.message.npos, status.message);
   };
@@ -337,6 +339,42 @@ BOOST_AUTO_TEST_CASE(a_record_for_which_there_is_too_little_memory_is_refused) {
          "is larger than a part may hold: 12582912");
 }
 
+// It would be as large for another attempt, and is no record that may be left out.
+BOOST_AUTO_TEST_CASE(what_is_too_large_for_a_part_ends_the_job_at_once) {
+  const test::Folder folder;
+  test::write_file(folder.file("in.txt"), "short\n" + std::string(13 * mib, 'x') + "\n");
+  JobOptions options;
+  options.threads = 1;
+  options.memory_bytes = 48 * mib;
+  options.skip_bad_records = 5;
+  const auto expect_one_attempt = [&](const auto& action, const std::string& text) {
+    test::LogLines log;
+    const Status status = test::status_of([&] { action(Job(options)); });
+    BOOST_TEST(status.message.find(text) != status.message.npos, status.to_string());
+    BOOST_TEST(log.all().find("runs again") == std::string::npos, log.all());
+  };
+  expect_one_attempt([&](const Job& job) { job.read_text(folder.file("in.txt")).count(); },
+                     "in.txt: the line at byte 6 is longer than 12582912 bytes");
+  std::atomic<int> made = 0;
+  const auto large = [&made](int) {
+    ++made;
+    return std::string(13 * mib, 'x');
+  };
+  expect_one_attempt([&](const Job& job) { job.from(std::vector{1}).map(large).cache().count(); },
+                     "a record of 13631492 bytes is larger than a part may hold");
+  BOOST_TEST(made == 1);
+  expect_one_attempt(
+      [&](const Job& job) {
+        job.from(std::vector<std::int64_t>(2'000'000))
+            .map([](std::int64_t i) {
+              return std::pair{i, i};
+            })
+            .group_by_key()
+            .count();
+      },
+      "the group of the key 0 of ");
+}
+
 // A part of this job may hold 12 MiB, and so may the program of what the parts bring.
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_where_it_grows) {
   JobOptions options;
@@ -348,7 +386,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_where_it_grows) {
       return std::views::iota(std::int64_t{0}, std::int64_t{100'000});
     });
     const Status status = test::status_of([&] { action(numbers); });
-    BOOST_TEST((status.code == Code::resource_exhausted), status.to_string());
+    BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
     BOOST_TEST(status.message.find(text) != status.message.npos, status.message);
   };
   refused([](const auto& n) { n.top(100'000'000).count(); }, "a list of the largest records of ");
@@ -409,6 +447,22 @@ BOOST_AUTO_TEST_CASE(an_index_of_chunks_has_its_share_of_the_memory) {
              third.message);
   first = nullptr;
   BOOST_TEST(keep()->records(7) == 1u);  // there is room again, and nothing of the third one is left
+}
+
+BOOST_AUTO_TEST_CASE(several_folders_get_what_is_put_aside_in_turn) {
+  const test::Folder folder;
+  const auto store = std::make_shared<ChunkStore>(
+      posix_storage(),
+      ChunkStoreOptions{.spill_folder = folder.file("a") + ",," + folder.file("b") + ","});
+  store->scratch();
+  BOOST_TEST(std::filesystem::exists(folder.file("a")));
+  BOOST_TEST(!std::filesystem::exists(folder.file("b")));
+  store->scratch();
+  BOOST_TEST(std::filesystem::exists(folder.file("b")));
+  std::filesystem::remove(folder.file("a"));
+  test::write_file(folder.file("a"), "no folder");
+  BOOST_TEST(!test::status_of([&] { store->scratch(); }).ok());
+  store->scratch();
 }
 
 BOOST_AUTO_TEST_CASE(a_quota_on_disk_ends_the_job_and_names_folder_and_bytes) {

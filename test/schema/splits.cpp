@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(runs_are_about_a_block_long) {
 BOOST_AUTO_TEST_CASE(a_line_above_the_limit_is_named) {
   const LineLimits limits{.block_bytes = 16, .max_line_bytes = 100};
   const std::string text = "short\n" + std::string(90, 'x') + "\n" + std::string(500, 'y') + "\nshort\n";
-  const std::string error = error_of([&] { read_lines_of(text, {}, limits); }, Code::resource_exhausted);
+  const std::string error = error_of([&] { read_lines_of(text, {}, limits); }, Code::invalid_argument);
   BOOST_TEST(contains(error, "file: the line at byte 97 is longer than 100 bytes"), error);
   BOOST_TEST(read_lines_of(text, {0, 98, 700}, limits) == "short\n");  // that is another split's line
 }

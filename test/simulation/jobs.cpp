@@ -1,9 +1,12 @@
 // Map/reduce jobs on disks that fail, in processes that die, between tasks that lose each other: the
 // files that a job has written are the same as those of a run that nothing has disturbed, and where
-// there is a _SUCCESS all of them are there.
+// there is a _SUCCESS all of them are there. What cannot be the same ends the job.
 #include <boost/test/unit_test.hpp>
+#include <string>
+#include <utility>
 
 #include "actors/probes/point.h"
+#include "actors/simulation/world.h"
 #include "test/simulation/support/commit_crash.h"
 #include "test/simulation/support/resumed_job.h"
 #include "test/simulation/support/word_job.h"
@@ -12,6 +15,64 @@ BOOST_AUTO_TEST_SUITE(jobs)
 
 using namespace actorflow;
 using test::count_words_through, test::resume_words_through;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char* coordinator = "/job:local/task:0";
+
+// A job whose first function gives something else each time. Its sums are read by more parts than run
+// at a time: when the first one runs, a task that has made some is lost.
+struct NumberedWords {
+  SimCluster& sim;
+  std::int64_t calls = 0;
+  std::string maker = {};  // a task that has made sums; not the coordinator's
+  bool has_lost = false;
+
+  void count(Job& job) {
+    job.read_text(job.param("input"))
+        .flat_map(words)
+        .map([this](auto word) {
+          return std::pair{word, next()};
+        })
+        .reduce_by_key(std::plus<>())
+        .map([this](const auto& sum) {
+          lose_a_task();
+          return sum;
+        })
+        .write_csv(job.param("output"));
+  }
+  std::int64_t next() {
+    World& world = sim.world();
+    const auto& task = world.track_names()[static_cast<std::size_t>(world.current())];
+    if (task != coordinator && !has_lost) maker = task;
+    return ++calls;
+  }
+  void lose_a_task() {
+    if (maker.empty() || std::exchange(has_lost, true)) return;
+    sim.world().after(1us, [this] {
+      sim.at(sim.world().elapsed()).kill(maker);
+      sim.at(sim.world().elapsed() + 100ms).restart(maker);
+    });
+  }
+};
+
+std::string error_of(SimTask& task, NumberedWords& numbered) {
+  test::write_input(task.storage());
+  JobOptions options = test::options_of_test();
+  options.split_bytes = 1'000;  // so many parts that there are some left for the others
+  options.partitions = 40;
+  // Who asks the coordinator before it is there asks again half a second later.
+  if (task.server().name().to_string() != coordinator) task.sleep(10ms);
+  try {
+    run_job(task.server(), {{"numbered", [&](Job& job) { numbered.count(job); }}}, "numbered", options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+}  // namespace
 
 SIMULATION_TEST(a_job_that_is_killed_and_started_again_writes_the_same_files, seeds(1, 100)) {
   count_words_through({FaultKind::kill, FaultKind::power, FaultKind::pause});
@@ -45,6 +106,12 @@ SIMULATION_TEST(tasks_that_nothing_disturbs_write_the_files_of_one, seeds(1, 50)
 
 SIMULATION_TEST(tasks_that_are_lost_change_no_byte, seeds(1, 100)) {
   count_words_through({FaultKind::kill, FaultKind::pause, FaultKind::partition}, 3);
+}
+
+// What they say of parts that have run elsewhere meanwhile comes too late.
+SIMULATION_TEST(tasks_that_were_given_up_and_come_back_change_no_byte, seeds(1, 100)) {
+  count_words_through({FaultKind::pause, FaultKind::partition}, 3, Compression::lz4,
+                      std::chrono::seconds(20));
 }
 
 SIMULATION_TEST(tasks_with_bad_disks_and_links_change_no_byte, seeds(1, 100)) {
@@ -120,6 +187,18 @@ SIMULATION_TEST(jobs_one_after_the_other_are_told_apart, seeds(1, 100)) {
      })
       .finish();
   BOOST_TEST(sim.storage().list("out4").size() == 5u);
+}
+
+SIMULATION_TEST(a_part_that_is_made_again_and_differs_ends_the_job, seeds(1, 50)) {
+  SimCluster sim({{"local", 3}}, test::options_of_a_short_job());
+  NumberedWords numbered{sim};
+  auto run = sim.start([&numbered](SimTask& task) { return error_of(task, numbered); });
+  const std::string error = run.finish(coordinator);
+  for (const char* expected :
+       {"read_text, flat_map, map: part ", " is not deterministic: made again after a loss",
+        "those of this stage: read_text at jobs.cpp:", ", map at jobs.cpp:"})
+    BOOST_TEST(error.find(expected) != error.npos, error);
+  BOOST_TEST(!test::is_done(sim.storage()));
 }
 
 // What the runs above have met.

@@ -21,6 +21,17 @@ bool may_pass(Code code) {
 // No fault of the record's for which a function was called when it was thrown.
 bool concerns_no_record(Code code) { return may_pass(code) || code == Code::cancelled; }
 
+// A part was made again, and differs from what it was.
+Status not_deterministic(const StageSpec& stage, std::size_t part) {
+  const std::string operators = stage.operators.empty() ? ""
+                                                        : fmt::format("; those of this stage: {}",
+                                                                      fmt::join(stage.operators, ", "));
+  return {Code::internal,
+          fmt::format("{}: part {} of {} is not deterministic: made again after a loss, it has made "
+                      "something else. Functions of a job must depend on their arguments only{}",
+                      stage.name, part, stage.parts, operators)};
+}
+
 constexpr std::size_t slots_per_backup = 10, most_places_named = 3;
 
 Point made_again("a part of a job that was lost is made again"),
@@ -149,12 +160,7 @@ void JobCoordinator::on(int from, PartMade& made) {
   if (!stage.spec) return;  // nobody wants it any more
   auto& checksum = stage.checksums[part];
   if (checksum) made_again.hit();
-  if (checksum && *checksum != made.outcome.checksum)
-    return fail({Code::internal,
-                 fmt::format("{}: part {} of {} is not deterministic: made again after a loss, it has "
-                             "made something else. Functions of a job must depend on their arguments "
-                             "only",
-                             stage.spec->name, part, stage.spec->parts)});
+  if (checksum && *checksum != made.outcome.checksum) return fail(not_deterministic(*stage.spec, part));
   if (!checksum) note_weight(stage, made);
   checksum = made.outcome.checksum;
   stage.work[part] = made.work;

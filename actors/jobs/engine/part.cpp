@@ -84,12 +84,13 @@ WorkDone<std::uint64_t> Part::take_back_work() {
   return std::exchange(work_, {});
 }
 
-void Part::expect_room_for(std::size_t bytes, const char* what) const {
-  if (bytes > most_record_bytes())
-    throw Error(Code::resource_exhausted,
-                fmt::format("{} of {} bytes is larger than a part may hold: {} bytes. Give more "
-                            "--memory, or fewer --tasks, which share it",
-                            what, bytes, most_record_bytes()));
+void Part::expect_room_for(std::size_t bytes, const char* what) {
+  if (bytes <= most_record_bytes()) return;
+  is_too_large_ = true;
+  throw Error(Code::invalid_argument,
+              fmt::format("{} of {} bytes is larger than a part may hold: {} bytes. Give more "
+                          "--memory, or fewer --tasks, which share it",
+                          what, bytes, most_record_bytes()));
 }
 
 void Part::expect_wanted() const {

@@ -60,8 +60,9 @@ class Part {
   std::size_t chunk_bytes() const { return tools_.chunk_bytes; }
   // The largest record: there may be a copy or two of it.
   std::size_t most_record_bytes() const { return memory_bytes() / 2; }
-  // Throws resource_exhausted for a record, or what it is, that is larger than most_record_bytes().
-  void expect_room_for(std::size_t bytes, const char* what = "a record") const;
+  // Throws invalid_argument for a record, or what it is, that is larger than most_record_bytes(): it is
+  // so on any task, and ends the job.
+  void expect_room_for(std::size_t bytes, const char* what = "a record");
   Storage& storage() { return tools_.storage; }
   // For chunks that are handed over.
   Allocator& allocator() { return tools_.chunks->allocator(); }
@@ -112,9 +113,10 @@ class Part {
   // Where the source is in its part, a block at a time: orders records with equal keys.
   void set_place(std::uint64_t place) { place_ = place; }
   std::uint64_t place() const { return place_; }
-  // The number of the record that was being passed on when the function threw; none if no record was.
+  // The number of the record that was being passed on when the function threw; none if no record was, or
+  // if there is no room for what it gives, which is no bad record that may be left out.
   std::optional<std::uint64_t> bad_record() const {
-    return is_bad_ ? std::optional(record_) : std::nullopt;
+    return is_bad_ && !is_too_large_ ? std::optional(record_) : std::nullopt;
   }
   // Counts what the source has read. Now and then calls expect_wanted().
   void has_read(std::uint64_t bytes, std::uint64_t records);
@@ -193,7 +195,7 @@ class Part {
   const std::shared_ptr<const std::atomic<bool>> cancelled_;
   std::uint64_t record_ = 0;
   std::uint64_t place_ = 0;
-  bool is_bad_ = false;
+  bool is_bad_ = false, is_too_large_ = false;
   bool is_sample_ = false;
   PartOutcome outcome_;
   HeavyKey heavy_key_;

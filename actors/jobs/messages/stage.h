@@ -43,6 +43,7 @@ struct ResultLimit {
 
 struct StageSpec {
   std::string name;  // for people: "read_text, flat_map, reduce_by_key"
+  std::vector<std::string> operators = {};  // the same with their places: "map at word_count.cpp:12"
   std::size_t parts = 0;
   std::size_t partitions = 1;  // into which what its parts hand over is divided
   bool keeps = false;          // whether later stages read what its parts hand over

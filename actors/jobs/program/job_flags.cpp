@@ -120,9 +120,11 @@ void add_job_flags(Command& command, JobFlags& flags) {
       .size();
   command.option("--partition_bytes", options.partition_bytes, "Bytes of input for each partition")
       .size();
-  command.option("--spill_folder", options.spill_folder,
-                 "Folder for what does not fit into memory; without it TMPDIR, or /tmp");
-  command.option("--spill_bytes", options.spill_bytes, "Most bytes in the folder of --spill_folder")
+  command.option(
+      "--spill_folder", options.spill_folder,
+      "Folder for what does not fit into memory, or several with commas between them, used in "
+      "turn; without it TMPDIR, or /tmp");
+  command.option("--spill_bytes", options.spill_bytes, "Most bytes in the folders of --spill_folder")
       .size();
   command.option(
       "--work_folder", options.work_folder,
@@ -142,7 +144,8 @@ void add_job_flags(Command& command, JobFlags& flags) {
       "--overwrite", options.overwrite,
       "Replace what an earlier job has written to the output folder; without --resume, forget the "
       "one in the work folder");
-  command.flag("--explain", options.explain, "Print the stages instead of running them");
+  command.flag("--explain", options.explain,
+               "Print the stages up to the first result instead of running them");
   command.flag("--json", flags.json, "Progress as JSON, an object per line");
   command.flag("--quiet", flags.quiet, "No progress and no notes, only warnings");
 }

@@ -59,6 +59,9 @@ void print(const std::map<std::string, std::int64_t>& counters) {
 
 int explain(const Job& job) {
   std::fputs(to_text(job.plan()).c_str(), stdout);
+  if (job.state()->parameters().is_closed() && !job.plan().empty())
+    fmt::print("... up to the first result, of stage {}; later rounds, if there are any, depend on it\n",
+               job.plan().back().id);
   std::fputs(to_dot(job.plan()).c_str(), stdout);
   return success;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "dataflow/values/error.h"
@@ -15,6 +17,17 @@ std::span<const std::byte> bytes_of(const Chunk& chunk) {
 }
 
 namespace {
+
+std::vector<std::string> folders_of(std::string_view list) {
+  std::vector<std::string> folders;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    if (end > 0) folders.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  if (folders.empty()) folders.emplace_back();
+  return folders;
+}
 
 std::vector<std::uint64_t> checksums_of(const Chunk& chunk) {
   std::vector<std::uint64_t> sums;
@@ -68,6 +81,7 @@ void StoredChunk::read(std::size_t partition, std::span<std::byte> into) const {
 ChunkStore::ChunkStore(Storage& storage, ChunkStoreOptions options)
     : storage_(storage),
       options_(std::move(options)),
+      folders_(folders_of(options_.spill_folder)),
       pool_(std::make_unique<Pool>(host_memory(), options_.memory_bytes / 8)) {}
 
 bool ChunkStore::reserve(std::size_t bytes) {
@@ -104,7 +118,9 @@ void ChunkStore::count_spill(std::uint64_t bytes) {
   spilled_ += bytes;
 }
 
-std::unique_ptr<ScratchFile> ChunkStore::scratch() { return storage_.scratch(options_.spill_folder); }
+std::unique_ptr<ScratchFile> ChunkStore::scratch() {
+  return storage_.scratch(folders_[files_++ % folders_.size()]);
+}
 
 // What it counts in memory or on disk is counted already.
 StoredChunkRef ChunkStore::make(Chunk chunk, bool in_memory, std::shared_ptr<ScratchFile> file,

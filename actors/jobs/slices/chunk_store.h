@@ -69,8 +69,8 @@ using StoredChunkRef = std::shared_ptr<const StoredChunk>;
 
 struct ChunkStoreOptions {
   std::size_t memory_bytes = 0;
-  std::string spill_folder;
-  std::uint64_t spill_bytes = ~std::uint64_t{0};  // what may lie on disk at once
+  std::string spill_folder;                       // or several with commas between them
+  std::uint64_t spill_bytes = ~std::uint64_t{0};  // what may lie on disk at once, in all of them
   std::size_t index_bytes = ~std::size_t{0};      // what may say where all slices lie
 };
 
@@ -87,7 +87,7 @@ class ChunkStore : public std::enable_shared_from_this<ChunkStore> {
   // Keeps a chunk whose bytes are in the file already, from `at` on; and in memory, too, if the limit
   // allows.
   StoredChunkRef keep_written(Chunk chunk, std::shared_ptr<ScratchFile> file, std::uint64_t at);
-  // A file for what a part itself puts aside.
+  // A file for what a part puts aside: in each of the folders in turn.
   std::unique_ptr<ScratchFile> scratch();
   // Counts what is written to disk; throws resource_exhausted above the quota.
   void count_spill(std::uint64_t bytes);
@@ -109,6 +109,8 @@ class ChunkStore : public std::enable_shared_from_this<ChunkStore> {
 
   Storage& storage_;
   const ChunkStoreOptions options_;
+  const std::vector<std::string> folders_;  // one at least
+  std::atomic<std::size_t> files_{0};
   const std::unique_ptr<Allocator> pool_;
   std::atomic<std::size_t> in_memory_{0}, index_{0};
   std::atomic<std::uint64_t> on_disk_{0}, spilled_{0};

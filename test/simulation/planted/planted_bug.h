@@ -28,6 +28,7 @@ enum class PlantedBug {
   unsynced_removal,     // a manifest's files are removed before its own removal is synced
   slice_kept_twice,     // what a task has asked another one for twice is there twice
   lost_spill,           // records for which the disk has no room are forgotten
+  accepted_late,        // an attempt that comes too late counts beside the one in its place
   counted_again,        // counters of a part that is made again count again
   wrong_slice,          // a task gives the slice of another partition than it was asked for
   empty_if_missing,     // slices that another task does not have count as empty

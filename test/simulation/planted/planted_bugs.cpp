@@ -1,5 +1,5 @@
-// Thirty-six mistakes that this program's build makes on purpose, one at a time: the simulation finds
-// each. The library's sources that have a patch in patches/ are compiled again for it, as patched.
+// Mistakes that this program's build makes on purpose, one at a time: the simulation finds each. The
+// library's sources that have a patch in patches/ are compiled again for it, as patched.
 #include <fmt/format.h>
 
 #include <boost/test/unit_test.hpp>
@@ -161,6 +161,17 @@ JOBS_FIND(wrong_slice)
 
 // A task must lose all of its slots.
 BOOST_AUTO_TEST_CASE(finds_kept_slot) { check_found_by_jobs(PlantedBug::kept_slot, 8000); }
+
+// A task must be given up, and come back with what it has made.
+BOOST_AUTO_TEST_CASE(finds_accepted_late) {
+  test::undisturbed_words();
+  check_found_by(
+      [] {
+        test::count_words_through({FaultKind::pause}, 3, actorflow::Compression::lz4,
+                                  std::chrono::seconds(20));
+      },
+      PlantedBug::accepted_late);
+}
 
 BOOST_AUTO_TEST_CASE(finds_own_rank_first) { check_found_by_ranks(PlantedBug::own_rank_first, {}); }
 BOOST_AUTO_TEST_CASE(finds_host_in_disorder) { check_found_by_ranks(PlantedBug::host_in_disorder, {}); }

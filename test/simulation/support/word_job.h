@@ -120,22 +120,23 @@ inline SimOptions options_of_a_short_job() {
   return options;
 }
 // Its tasks fail in these ways while it runs; in none if there are no ways.
-inline void disturb_a_short_job(SimCluster& sim, std::uint64_t seed,
-                                const std::vector<FaultKind>& kinds) {
+inline void disturb_a_short_job(SimCluster& sim, std::uint64_t seed, const std::vector<FaultKind>& kinds,
+                                std::chrono::nanoseconds longest = 200ms) {
   sim.apply(random_fault_plan(
       seed, sim.cluster().all_tasks(),
-      {.count = kinds.empty() ? 0 : 4, .until = 150ms, .longest = 200ms, .kinds = kinds}));
+      {.count = kinds.empty() ? 0 : 4, .until = 150ms, .longest = longest, .kinds = kinds}));
 }
 
 // Throws unless the files are those of a run that nothing disturbs. `shuffled`: how records travel
-// between the tasks.
+// between the tasks. `longest`: of the faults; from some seconds on a task counts as lost meanwhile.
 inline void count_words_through(const std::vector<FaultKind>& kinds, int tasks = 1,
-                                Compression shuffled = Compression::lz4) {
+                                Compression shuffled = Compression::lz4,
+                                std::chrono::nanoseconds longest = 200ms) {
   const WordFiles expected = undisturbed_words();
   if (expected.size() != 5) throw std::logic_error("four parts and _SUCCESS were expected");
   const SimOptions options = options_of_a_short_job();
   SimCluster sim({{"local", tasks}}, options);
-  disturb_a_short_job(sim, options.seed, kinds);
+  disturb_a_short_job(sim, options.seed, kinds, longest);
   auto run = sim.start(
       [tasks, shuffled](SimTask& task) { tasks == 1 ? run_alone(task) : run_task(task, shuffled); });
   run.finish("/job:local/task:0");
