@@ -41,10 +41,10 @@ class Link {
  public:
   virtual ~Link() = default;
   // Never blocks: messages that the peer has not taken yet are queued. A peer holds a bounded amount of
-  // large tensors at a time (RpcOptions::window_bytes); the next one waits here, as a handle, until some
-  // are destroyed there. A message that is too large to be sent at all, or has waited for too long, is
-  // replaced by an Undelivered, or by a StepDone or ActorMessage with the reason. After `down` messages
-  // are dropped: the loss has been reported.
+  // large tensors at a time (RpcOptions::window_bytes, incoming_budget_bytes); the next one waits, here
+  // as a handle or in the connection, until some are destroyed there. A message that is too large to be
+  // sent at all, or has waited for too long, is replaced by an Undelivered, or by a StepDone or
+  // ActorMessage with the reason. After `down` messages are dropped: the loss has been reported.
   virtual void send(Message message) = 0;
   // The approximate size of the large messages that wait here. A sender that is faster than its peer can
   // bound its own memory by it.

@@ -67,7 +67,7 @@ struct ExecutableNode {
 
   const Node* node = nullptr;
   Device* device = nullptr;
-  caf::actor actor;       // computes the node away from the lane's thread
+  caf::actor actor;       // the node's, where every node is one (Executor::node_actors)
   std::int64_t slot = 0;  // Arg, Retval: the index; Send, Recv: the channel
   TaskId peer{};          // Send, Recv: the other end
 };

@@ -90,6 +90,7 @@ Network& ThreadedRuntime::rpc_network() {
     options.insecure = impl_->options.insecure;
     options.spin_us = impl_->options.spin_us;
     options.max_incoming_bytes = impl_->options.max_incoming_bytes;
+    options.incoming_budget_bytes = impl_->options.incoming_budget_bytes;
     options.full_window_timeout_ms = impl_->options.full_window_timeout_ms;
     options.max_connections = impl_->options.max_connections;
     if (!impl_->options.shared_memory) options.shared_memory_bytes = 0;

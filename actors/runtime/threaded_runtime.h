@@ -24,6 +24,7 @@ struct RuntimeOptions {
   // How long the network's thread polls after a message before it sleeps; see RpcOptions.
   std::int64_t spin_us = 0;
   std::size_t max_incoming_bytes = default_max_incoming_bytes;
+  std::size_t incoming_budget_bytes = 0;  // see RpcOptions
   std::int64_t full_window_timeout_ms = default_full_window_timeout_ms;
   int max_connections = default_max_connections;
   // False: tensors are sent to processes of this machine as to other machines.

@@ -45,6 +45,7 @@ Server::Server(ServerOptions options) {
                        .insecure = options.insecure,
                        .spin_us = options.spin_us,
                        .max_incoming_bytes = options.max_incoming_bytes,
+                       .incoming_budget_bytes = options.incoming_budget_bytes,
                        .full_window_timeout_ms = options.full_window_timeout_ms,
                        .max_connections = options.max_connections,
                        .extensions = options.extensions});

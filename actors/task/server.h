@@ -50,6 +50,10 @@ struct ServerOptions {
   // step with resource_exhausted, and so does one that waits for this memory while none of it is
   // released for full_window_timeout_ms.
   std::size_t max_incoming_bytes = default_max_incoming_bytes;
+  // The limit of large tensors of all tasks together that lie in this task's own memory. A task that has
+  // none alive here may send one message all the same; what is over the limit waits in the same way. 0:
+  // half of the machine's memory, but no less than max_incoming_bytes.
+  std::size_t incoming_budget_bytes = 0;
   std::int64_t full_window_timeout_ms = default_full_window_timeout_ms;
   // The tasks and clients that may be connected to this task; others are turned away.
   int max_connections = default_max_connections;

@@ -134,9 +134,7 @@ void Lane::compute(const ExecutableNode& item, NodeId id) {
     if (recorder_) note_end(id, 0);
     return pass_control(item);
   }
-  if (!worth_handing_over(item, id)) return compute_here(item, id);
-  ++given_away_;
-  caf::anon_send(item.actor, Fire{reply_to(id), executable_, take_inputs(item)});
+  worth_handing_over(item, id) ? hand_over(item, id) : compute_here(item, id);
 }
 
 // Whether the node is costly, and not the only thing to do. Nodes of a GPU stay: only their launch is
@@ -145,6 +143,16 @@ bool Lane::worth_handing_over(const ExecutableNode& item, NodeId id) const {
   return !ready_.empty() && item.device->type() == DeviceType::cpu &&
          executable_->cost(id).ns() >= worth_sending_ns &&
          given_away_ < nodes_per_helper * TaskScheduler::of(self_->home_system()).helpers();
+}
+
+// Its actor is made now, the first time: most nodes of most graphs are never handed over. It is this
+// lane's own, so that lanes share nothing that changes.
+void Lane::hand_over(const ExecutableNode& item, NodeId id) {
+  if (costly_nodes_.empty()) costly_nodes_.resize(static_cast<std::size_t>(executable_->size()));
+  caf::actor& actor = costly_nodes_[static_cast<std::size_t>(id)];
+  if (!actor) actor = self_->spawn<caf::lazy_init>(costly_node_actor);
+  ++given_away_;
+  caf::anon_send(actor, Fire{reply_to(id), executable_, take_inputs(item)});
 }
 
 void Lane::compute_here(const ExecutableNode& item, NodeId id) {

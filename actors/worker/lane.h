@@ -42,6 +42,7 @@ class Lane {
   void dispatch(const ExecutableNode& item, NodeId id);
   void compute(const ExecutableNode& item, NodeId id);
   bool worth_handing_over(const ExecutableNode& item, NodeId id) const;
+  void hand_over(const ExecutableNode& item, NodeId id);
   void compute_here(const ExecutableNode& item, NodeId id);
   void send(const ExecutableNode& item, NodeId id);
   void take_argument(const ExecutableNode& item, NodeId id);
@@ -88,6 +89,8 @@ class Lane {
   NodeId remaining_ = 0;
   int given_away_ = 0;        // nodes that other threads compute now
   bool interrupted_ = false;  // there is more to run, after the messages in the mailbox
+  // The actors of nodes that have been handed over; none for the others, and empty before the first.
+  std::vector<caf::actor> costly_nodes_;
   unsigned steps_ended_ = 0;
   bool brief_ = false;  // the network's thread may run it
 };

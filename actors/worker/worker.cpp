@@ -6,7 +6,6 @@
 #include "actors/probes/point.h"
 #include "actors/worker/conductor.h"
 #include "actors/worker/lane.h"
-#include "actors/worker/node.h"
 #include "actors/worker/node_actor.h"
 #include "actors/worker/node_calls.h"
 
@@ -57,13 +56,15 @@ void Worker::on_register(const Sender& from, RegisterGraph& message) {
   const auto handle = task_->random->next();
   auto executable = std::make_shared<Executable>(handle, std::move(message.graph), *task_,
                                                  message.cuda_graphs ? may_be_captured : MayJoin());
-  for (NodeId id = 0; id < executable->size(); ++id)
-    executable->nodes()[static_cast<std::size_t>(id)].actor =
-        message.executor == Executor::node_actors
-            ? self_->spawn<caf::lazy_init>(node_actor, task_, NodeRef{executable, id})
-            : self_->spawn<caf::lazy_init>(costly_node_actor);
+  if (message.executor == Executor::node_actors) spawn_nodes(executable);
   graphs_[handle] = {std::move(executable), message.executor, from, message.request};
   tell(*task_, from.task, GraphRegistered{message.request, {}, handle});
+}
+
+void Worker::spawn_nodes(const std::shared_ptr<Executable>& executable) {
+  for (NodeId id = 0; id < executable->size(); ++id)
+    executable->nodes()[static_cast<std::size_t>(id)].actor =
+        self_->spawn<caf::lazy_init>(node_actor, task_, NodeRef{executable, id});
 }
 
 void Worker::refuse(const Sender& from, const RegisterGraph& message, const Status& why) {

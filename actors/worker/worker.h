@@ -56,6 +56,7 @@ class Worker {
   };
 
   void on_register(const Sender& from, RegisterGraph& message);
+  void spawn_nodes(const std::shared_ptr<Executable>& executable);
   // The handle for a request that was received before; 0 if it was not.
   std::uint64_t handle_of(const Sender& from, std::uint64_t request) const;
   void on_run(const Sender& from, RunGraph& message);

@@ -23,6 +23,8 @@ const FlagTable<ServerFlags>& table() {
                  nonnegative_number())
           .size("max-incoming-bytes", &ServerFlags::max_incoming_bytes,
                 "Memory for large tensors of one other task or client, for example 16GiB")
+          .size("incoming-budget-bytes", &ServerFlags::incoming_budget_bytes,
+                "Memory for large tensors of all other tasks together; 0 = half of the machine's memory")
           .value("max-connections", &ServerFlags::max_connections,
                  "Tasks and clients that may be connected to this task", positive_number());
   return flags;
@@ -43,6 +45,7 @@ ServerOptions ServerFlags::options() const {
   options.num_threads = threads;
   options.spin_us = spin_us;
   options.max_incoming_bytes = max_incoming_bytes;
+  options.incoming_budget_bytes = incoming_budget_bytes;
   options.max_connections = max_connections;
   return options;
 }

@@ -16,6 +16,7 @@ struct ServerFlags {
   double heartbeat_timeout_s = 5;
   std::int64_t spin_us = ServerOptions{}.spin_us;
   std::size_t max_incoming_bytes = default_max_incoming_bytes;
+  std::size_t incoming_budget_bytes = 0;
   int max_connections = default_max_connections;
 
   void add_to(Command& command);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <new>
 #include <utility>
 #include <vector>
@@ -105,6 +106,7 @@ BufferRef Pool::allocate(std::size_t size_bytes) {
 Pool::Block* Pool::take_cached(SizeClass& size_class) {
   const std::lock_guard lock(size_class.mutex);
   ++size_class.allocations;
+  size_class.last_used = clock_.load(std::memory_order_relaxed);
   Block* block = size_class.free;
   if (!block) return nullptr;
   size_class.free = block->next;
@@ -131,6 +133,7 @@ Pool::Block* Pool::make_block(std::size_t index, std::size_t size_bytes) {
   }
   const std::lock_guard lock(classes_[index].mutex);
   ++classes_[index].blocks;
+  classes_[index].last_used = clock_.fetch_add(1, std::memory_order_relaxed);
   return block;
 }
 
@@ -138,12 +141,54 @@ void Pool::release(Buffer* buffer) {
   auto* block = static_cast<Block*>(buffer);
   const std::size_t size = block->size_bytes();
   if (size > max_cached_bytes_) return destroy(block);
-  if (cached_bytes_.fetch_add(size, std::memory_order_relaxed) + size > max_cached_bytes_) trim();
-  SizeClass& size_class = classes_[block->class_index];
-  const std::lock_guard lock(size_class.mutex);
-  block->next = size_class.free;
-  size_class.free = block;
-  ++size_class.free_blocks;
+  // Counted before others can take it, so that the count never falls below zero.
+  const std::size_t cached = cached_bytes_.fetch_add(size, std::memory_order_relaxed) + size;
+  {
+    SizeClass& size_class = classes_[block->class_index];
+    const std::lock_guard lock(size_class.mutex);
+    block->next = size_class.free;
+    size_class.free = block;
+    ++size_class.free_blocks;
+  }
+  if (cached > max_cached_bytes_) give_back_excess();
+}
+
+// Threads that come here at once may each give back what is over.
+void Pool::give_back_excess() noexcept {
+  struct Use {
+    std::uint64_t last;
+    std::size_t index;
+  };
+  std::array<Use, num_classes> uses{};
+  for (std::size_t index = 0; index < num_classes; ++index) {
+    const std::lock_guard lock(classes_[index].mutex);
+    uses[index] = {classes_[index].last_used, index};
+  }
+  std::ranges::sort(uses, {}, &Use::last);
+  const std::size_t kept = max_cached_bytes_ - max_cached_bytes_ / 16;
+  for (const Use& use : uses) {
+    const std::size_t cached = cached_bytes_.load(std::memory_order_relaxed);
+    if (cached <= kept) return;
+    give_back(classes_[use.index], cached - kept);
+  }
+}
+
+// Gives back free blocks of a class until these are `at_least_bytes`, or none is left.
+void Pool::give_back(SizeClass& size_class, std::size_t at_least_bytes) noexcept {
+  Block* taken = nullptr;
+  {
+    const std::lock_guard lock(size_class.mutex);
+    std::size_t bytes = 0;
+    while (bytes < at_least_bytes && size_class.free) {
+      Block* block = size_class.free;
+      size_class.free = std::exchange(block->next, taken);
+      taken = block;
+      --size_class.free_blocks;
+      bytes += block->size_bytes();
+    }
+    cached_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  }
+  while (taken) destroy(std::exchange(taken, taken->next));
 }
 
 void Pool::destroy(Block* block) noexcept {
@@ -155,18 +200,7 @@ void Pool::destroy(Block* block) noexcept {
 }
 
 void Pool::trim() noexcept {
-  for (auto& size_class : classes_) {
-    Block* block = nullptr;
-    {
-      const std::lock_guard lock(size_class.mutex);
-      block = std::exchange(size_class.free, nullptr);
-      size_class.free_blocks = 0;
-    }
-    while (block) {
-      cached_bytes_.fetch_sub(block->size_bytes(), std::memory_order_relaxed);
-      destroy(std::exchange(block, block->next));
-    }
-  }
+  for (auto& size_class : classes_) give_back(size_class, std::numeric_limits<std::size_t>::max());
 }
 
 PoolStatistics Pool::statistics() const {

@@ -44,8 +44,9 @@ struct PoolStatistics {
 // buffers.
 class Pool final : public Allocator {
  public:
-  // When the cached blocks exceed max_cached_bytes, all of them are given back: sizes that are no longer
-  // used stay away, the others return with their next use.
+  // When the cached blocks exceed max_cached_bytes, those that are over it are given back, and a
+  // sixteenth of it more, so that the next releases need not look for any: first those of the size
+  // classes that have served no allocation for the longest time.
   explicit Pool(MemorySource& source, std::size_t max_cached_bytes = default_max_cached_bytes());
   ~Pool() override;
   Pool(const Pool&) = delete;
@@ -71,18 +72,24 @@ class Pool final : public Allocator {
     std::size_t free_blocks = 0;
     std::uint64_t allocations = 0;
     std::uint64_t hits = 0;
+    std::uint64_t last_used = 0;  // the clock at its latest allocation
   };
   static constexpr std::size_t num_classes = 160;  // up to 64 TiB
 
   void release(Buffer* buffer) override;
   Block* take_cached(SizeClass& size_class);
   Block* make_block(std::size_t index, std::size_t size_bytes);
+  void give_back_excess() noexcept;
+  void give_back(SizeClass& size_class, std::size_t at_least_bytes) noexcept;
   void destroy(Block* block) noexcept;
   std::string out_of_memory(std::size_t size_bytes) const;
 
   MemorySource& source_;
   const std::size_t max_cached_bytes_;
   alignas(buffer_alignment) std::atomic<std::size_t> cached_bytes_{0};
+  // Counts allocations that no cached block served: only these make the cache grow. Beside
+  // cached_bytes_, which a hit writes anyway.
+  std::atomic<std::uint64_t> clock_{0};
   std::array<SizeClass, num_classes> classes_;
 };
 

@@ -56,14 +56,17 @@ struct BulkReceiver::Incoming {
   capnp::List<wire::BulkFrame::Payload>::Reader payloads;  // kept: a lookup counts as reading all
   unsigned next = 0;
   TransferReceiver transfers;
+  IncomingBudget::Room room;
   Status failure;  // why the rest is skipped
 };
 
 BulkReceiver::BulkReceiver(RpcCore& core, kj::Own<kj::AsyncIoStream> stream,
-                           std::shared_ptr<const SharedView> view, Events events)
+                           std::shared_ptr<const SharedView> view, IncomingBudget::Share share,
+                           Events events)
     : core_(core),
       stream_(kj::mv(stream), true),
       view_(std::move(view)),
+      share_(std::move(share)),
       events_(std::move(events)),
       leases_(std::make_shared<Leases>(core.loop, [this] { return_payloads(); })) {
   if (view_) leases_->hold(duplicate(stream_.bytes()));
@@ -92,9 +95,11 @@ kj::Promise<void> BulkReceiver::read_messages() {
           auto incoming = kj::heap<Incoming>(kj::mv(*it), core_.allocator);
           auto& in = *incoming;
           check(in);
-          return read_payloads(in).then([this, &in] { take(in); }).attach(kj::mv(incoming)).then([this] {
-            return read_messages();
-          });
+          return wait_for_room(in)
+              .then([this, &in] { return read_payloads(in); })
+              .then([this, &in] { take(in); })
+              .attach(kj::mv(incoming))
+              .then([this] { return read_messages(); });
         }
         return kj::READY_NOW;
       });
@@ -115,13 +120,25 @@ void BulkReceiver::check(const Incoming& incoming) const {
   }
 }
 
+// Until then the payloads stay with the sender and in the socket. A refusal is the message's failure.
+kj::Promise<void> BulkReceiver::wait_for_room(Incoming& incoming) {
+  std::size_t bytes = 0;
+  for (const auto payload : incoming.payloads) bytes += payload.isPlace() ? 0 : payload.getSizeBytes();
+  if (bytes == 0) return kj::READY_NOW;
+  return share_.ask(bytes).then([&incoming](IncomingBudget::Grant grant) {
+    incoming.room = std::move(grant.room);
+    incoming.failure = std::move(grant.status);
+  });
+}
+
 kj::Promise<void> BulkReceiver::read_payloads(Incoming& incoming) {
   while (incoming.next < incoming.payloads.size()) {
     const auto payload = incoming.payloads[incoming.next++];
     const std::uint64_t number = payload.getNumber(), size = payload.getSizeBytes();
     BufferRef room;
     if (!payload.isPlace() && incoming.failure.ok())
-      incoming.failure = unless_out_of_memory([&] { room = core_.allocator.allocate(size); });
+      incoming.failure =
+          unless_out_of_memory([&] { room = incoming.room.take(core_.allocator.allocate(size), size); });
     if (!incoming.failure.ok()) {
       leases_->decline(number, size);
       if (payload.isPlace()) continue;
@@ -178,6 +195,7 @@ void BulkReceiver::take(Incoming& incoming) {
 }
 
 void BulkReceiver::return_payloads() {
+  share_.released();
   if (!welcomed_ || std::exchange(returning_, true)) return;
   auto written = kj::evalNow([this] { return write_returned(); });
   writing_ = written.eagerlyEvaluate([this](kj::Exception&& exception) {

@@ -9,6 +9,7 @@
 
 #include "schema/io/leases.h"
 #include "schema/message.h"
+#include "schema/rpc/incoming_budget.h"
 #include "schema/rpc/rpc_core.h"
 
 namespace actorflow {
@@ -23,9 +24,9 @@ class BulkReceiver : public std::enable_shared_from_this<BulkReceiver> {
     std::function<void(const std::string&)> failed;
   };
 
-  // `view`: the sender's shared memory, if it has any.
+  // `view`: the sender's shared memory, if it has any. `share`: for tensors in our own memory.
   BulkReceiver(RpcCore& core, kj::Own<kj::AsyncIoStream> stream, std::shared_ptr<const SharedView> view,
-               Events events);
+               IncomingBudget::Share share, Events events);
   ~BulkReceiver() { leases_->detach(); }
 
   void start();
@@ -37,6 +38,7 @@ class BulkReceiver : public std::enable_shared_from_this<BulkReceiver> {
 
   kj::Promise<void> welcome();
   kj::Promise<void> read_messages();
+  kj::Promise<void> wait_for_room(Incoming& incoming);
   kj::Promise<void> read_payloads(Incoming& incoming);
   kj::Promise<void> read_parts(const BufferRef& to, std::size_t offset);
   kj::Promise<void> skip(std::size_t bytes);
@@ -48,6 +50,7 @@ class BulkReceiver : public std::enable_shared_from_this<BulkReceiver> {
   RpcCore& core_;
   GuardedStream stream_;
   const std::shared_ptr<const SharedView> view_;
+  IncomingBudget::Share share_;
   Events events_;
   const std::shared_ptr<Leases> leases_;
   std::vector<std::byte> skipped_;  // receives bytes that are dropped

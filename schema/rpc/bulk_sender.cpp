@@ -20,9 +20,6 @@ namespace {
 // Smaller tensors are copied into the frame.
 constexpr TensorLimits frame_limits{std::size_t{4} << 20, std::size_t{8} << 10, true};
 
-// While the window is full: how often its age is checked, and how often it is reported.
-constexpr std::int64_t look_interval_ms = 1'000;
-constexpr auto report_interval = 5 * kj::SECONDS;
 constexpr std::size_t max_named_steps = 3;
 
 StepId step_of(const Message& message) {
@@ -79,8 +76,8 @@ void BulkSender::start(wire::BulkLane::Reader terms, RpcEnd& rpc) {
   address_.arena = core_.arena;
   address_.tcp = rpc.peer_address->clone();
   address_.security = rpc.security;
-  max_bytes_ = terms.getMaxBytes();
-  window_bytes_ = std::min(terms.getWindowBytes(), max_bytes_);
+  window_ = Window(terms.getWindowBytes(), terms.getMaxBytes(),
+                   core_.options.window_idle_ms * kj::MILLISECONDS, core_.loop.timer().now());
   started_ = true;
   pump();
 }
@@ -127,6 +124,7 @@ kj::Promise<void> BulkSender::send(const Message& message) {
     return send_in_place_of(it, current_writing_status());
   }
   stalled_since_ = next_report_ = core_.loop.timer().now();
+  window_.shrink(leased_bytes_, stalled_since_);
   return wait_for_window(it.bytes).then([this, frame = kj::mv(frame)](Status status) mutable {
     return status.ok() ? transmit(kj::mv(frame)) : send_in_place_of(*frame, std::move(status));
   });
@@ -163,10 +161,10 @@ void BulkSender::encode(const Message& message, Frame& frame) {
   root.initPayloads(static_cast<unsigned>(frame.payloads.size()));
   for (const auto& payload : frame.payloads) frame.bytes += payload.size_bytes + payload_overhead_bytes;
   throw_if_error(check_size({frame.builder.sizeInWords(), 0}));
-  if (frame.bytes > max_bytes_)
+  if (frame.bytes > window_.most_bytes())
     throw Error(Code::resource_exhausted, "a message with tensors of " + std::to_string(frame.bytes) +
                                               " bytes is over its limit of " +
-                                              std::to_string(max_bytes_) +
+                                              std::to_string(window_.most_bytes()) +
                                               " bytes (ServerOptions::max_incoming_bytes)");
 }
 
@@ -187,19 +185,15 @@ void BulkSender::place(Frame& frame) {
     leases_.emplace(payload.number, Lease{size, std::move(block), frame.step});
     leased_bytes_ += size;
   }
+  window_.held(leased_bytes_, core_.loop.timer().now());
   frame.header = capnp::messageToFlatArray(frame.builder);
-}
-
-bool BulkSender::fits(std::size_t bytes) const {
-  return leased_bytes_ == 0 ||
-         (leased_bytes_ <= window_bytes_ && bytes <= window_bytes_ - leased_bytes_);
 }
 
 // The window grows if nothing comes back for a while. At its largest size the waiting message is
 // reported, and given up in the end.
 kj::Promise<Status> BulkSender::wait_for_window(std::size_t bytes) {
-  if (fits(bytes)) return Status{};
-  const bool may_grow = window_bytes_ < max_bytes_;
+  if (window_.fits(leased_bytes_, bytes)) return Status{};
+  const bool may_grow = window_.may_grow();
   if (!may_grow)
     if (Status status = report_full_window(bytes); !status.ok()) return status;
   auto opened = kj::newPromiseAndFulfiller<void>();
@@ -207,7 +201,7 @@ kj::Promise<Status> BulkSender::wait_for_window(std::size_t bytes) {
   const auto patience_ms = may_grow ? core_.options.window_patience_ms
                                     : std::min(look_interval_ms, core_.options.full_window_timeout_ms);
   auto patience = core_.loop.timer().afterDelay(patience_ms * kj::MILLISECONDS).then([this] {
-    window_bytes_ = std::min(2 * window_bytes_, max_bytes_);
+    window_.grow(core_.loop.timer().now());
   });
   return opened.promise.exclusiveJoin(kj::mv(patience)).then([this, bytes] {
     return wait_for_window(bytes);
@@ -221,7 +215,7 @@ Status BulkSender::report_full_window(std::size_t bytes) {
   const auto waited_s = std::to_string((now - stalled_since_) / kj::SECONDS);
   const std::string why =
       std::to_string(bytes) + " bytes of tensors wait: it holds " + holders() + " and takes " +
-      std::to_string(max_bytes_) +
+      std::to_string(window_.most_bytes()) +
       " at a time (ServerOptions::max_incoming_bytes), and has given none back for " + waited_s + " s";
   if (now - stalled_since_ >= limit) return {Code::resource_exhausted, why};
   if (now >= next_report_ && now > stalled_since_) {
@@ -303,9 +297,10 @@ kj::Promise<void> BulkSender::read_returned() {
 void BulkSender::take_back(std::uint64_t number) {
   const auto found = leases_.find(number & ~lives_on);
   KJ_REQUIRE(found != leases_.end(), "the peer returns a tensor that it does not have", number);
+  stalled_since_ = core_.loop.timer().now();
+  window_.held(leased_bytes_, stalled_since_);
   leased_bytes_ -= std::exchange(found->second.size_bytes, 0);
   if ((number & lives_on) == 0) leases_.erase(found);
-  stalled_since_ = core_.loop.timer().now();
   if (window_opened_.get() != nullptr) window_opened_->fulfill();
   if (given_back_.get() != nullptr && leases_.empty()) given_back_->fulfill();
 }

@@ -15,6 +15,7 @@
 #include "schema/rpc/bulk_connection.h"
 #include "schema/rpc/outbox.h"
 #include "schema/rpc/rpc_core.h"
+#include "schema/rpc/window.h"
 
 namespace actorflow {
 
@@ -62,7 +63,6 @@ class BulkSender : public std::enable_shared_from_this<BulkSender> {
   kj::Promise<void> read_returned();
   void take_back(std::uint64_t number);
   void all_returned();
-  bool fits(std::size_t bytes) const;
 
   // A payload that the receiver still holds: its size (0: it counts no longer), its block if that lies
   // in shared memory, and its step (0: a graph).
@@ -78,8 +78,7 @@ class BulkSender : public std::enable_shared_from_this<BulkSender> {
   Events events_;
   std::atomic<TensorPath> path_{TensorPath::none};
   BulkAddress address_;
-  std::size_t window_bytes_ = 0;
-  std::size_t max_bytes_ = 0;
+  Window window_;
   std::uint64_t next_number_ = 1;
   std::unordered_map<std::uint64_t, Lease> leases_;
   std::size_t leased_bytes_ = 0;

@@ -35,12 +35,19 @@ struct RpcOptions {
   // The limit of a peer's large messages whose tensors are alive here or being sent. A single message
   // above it fails its step at the sender.
   std::size_t max_incoming_bytes = default_max_incoming_bytes;
-  // The window within that limit: a peer that has filled it waits until tensors are destroyed here. A
+  // The limit of all peers of a listener together, for tensors in memory of its own; a peer that has
+  // nothing alive here may send one message all the same. What is over the limit waits in its peer until
+  // tensors are destroyed, and fails its step with resource_exhausted if none is for
+  // full_window_timeout_ms. 0: half of the machine's memory, but no less than max_incoming_bytes.
+  std::size_t incoming_budget_bytes = 0;
+  // The window within a peer's limit: one that has filled it waits until tensors are destroyed here. A
   // larger message is sent alone.
   std::size_t window_bytes = std::size_t{256} << 20;
   // The time after which a waiting sender doubles its window if no tensor is destroyed: the receiver
   // needs more of them at a time.
   std::int64_t window_patience_ms = 1'000;
+  // The time after which a window that was not half full is halved, down to window_bytes.
+  std::int64_t window_idle_ms = 60'000;
   // The time after which a waiting message fails its step with resource_exhausted, naming the steps that
   // hold memory, if the peer is at its max_incoming_bytes and destroys no tensor. on_warning reports the
   // wait within 2 s.

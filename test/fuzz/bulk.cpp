@@ -20,6 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static RpcCore& core = *new RpcCore(builtin_ops().registry(), heap(), options());
   fuzz::Signal ended, closed;
   std::shared_ptr<BulkReceiver> lane;
+  std::shared_ptr<IncomingBudget> budget;
   core.loop.post([&] {
     auto peer = kj::heap<fuzz::Peer>(fuzz::input(data, size),
                                      fuzz::PeerEvents{[&] { ended.happened(); }, [&] { closed.happened(); }});
@@ -27,7 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       fuzz::require(!reason.empty(), "there is a reason");
       ended.happened();
     };
-    lane = std::make_shared<BulkReceiver>(core, kj::mv(peer), nullptr,
+    budget = std::make_shared<IncomingBudget>(core.loop.timer(), core.options);
+    lane = std::make_shared<BulkReceiver>(core, kj::mv(peer), nullptr, budget->share("peer"),
                                           BulkReceiver::Events{[](const Message&) {}, failed});
     lane->start();
   });
@@ -35,6 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   core.loop.run([&] {
     lane->stop();
     lane.reset();
+    budget->stop();
+    budget.reset();
   });
   closed.wait();
   return 0;

@@ -101,6 +101,43 @@ BOOST_AUTO_TEST_CASE(the_cache_stays_below_its_limit) {
   BOOST_TEST(pool.statistics().bytes_cached > 0U);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_over_the_limit_goes_and_a_sixteenth_more) {
+  LimitedMemory memory(100 * mebibyte);
+  constexpr std::size_t limit = 64 * 1024, size = 1024;
+  Pool pool(memory, limit);
+  std::vector<BufferRef> buffers;
+  for (std::size_t i = 0; i < limit / size; ++i) buffers.push_back(pool.allocate(size));
+  BufferRef one_more = pool.allocate(size);
+  buffers.clear();
+  BOOST_TEST(pool.statistics().bytes_cached == limit);
+  one_more = {};
+  BOOST_TEST(pool.statistics().bytes_cached == limit - limit / 16);
+  BOOST_TEST(memory.taken.load() == limit - limit / 16);
+}
+
+// A, B, A again, then C, which makes it too much: B goes, and nothing of A.
+BOOST_AUTO_TEST_CASE(sizes_that_were_not_used_for_the_longest_time_go_first) {
+  Pool pool(host_memory(), 64 * 1024);
+  const auto use = [&](std::size_t size, int count) {
+    std::vector<BufferRef> held;
+    for (int i = 0; i < count; ++i) held.push_back(pool.allocate(size));
+  };
+  const auto hits_of = [&](std::size_t size, int count) {
+    const auto before = pool.statistics().hits;
+    use(size, count);
+    return pool.statistics().hits - before;
+  };
+  use(1024, 20);
+  use(2048, 10);
+  use(1024, 1);
+  use(4096, 8);
+  BOOST_TEST(hits_of(1024, 20) == 20U);
+  BOOST_TEST(hits_of(4096, 8) == 8U);
+  const auto of_b = hits_of(2048, 10);
+  BOOST_TEST(of_b > 0U);
+  BOOST_TEST(of_b < 10U);
+}
+
 BOOST_AUTO_TEST_CASE(a_block_that_exceeds_the_cache_is_given_back_at_once) {
   LimitedMemory memory(100 * mebibyte);
   Pool pool(memory, 4096);

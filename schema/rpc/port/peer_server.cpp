@@ -37,6 +37,7 @@ void PeerServer::close() {
     self->accepting_ = nullptr;
     self->accepting_locally_ = nullptr;
     self->stranger_warnings_.stop();
+    self->budget_->stop();
     self->receiver_ = nullptr;
     self->local_receiver_ = nullptr;
   });
@@ -167,7 +168,7 @@ void PeerServer::attach_bulk(Connection& owner, IncomingConnection& incoming) {
     view = std::make_shared<const SharedView>(incoming.file.get());
   }
   owner.bulk = std::make_shared<BulkReceiver>(
-      core_, kj::mv(incoming.io), std::move(view),
+      core_, kj::mv(incoming.io), std::move(view), budget_->share(owner.who()),
       BulkReceiver::Events{[&owner](Message message) { owner.receive_bulk(std::move(message)); },
                            [&owner](const std::string& reason) { owner.server.drop(owner, reason); }});
   owner.bulk->start();

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "schema/rpc/incoming_budget.h"
 #include "schema/rpc/port/connection.h"
 #include "schema/rpc/port/counted_warnings.h"
 #include "schema/rpc/port/incoming_connection.h"
@@ -21,6 +22,7 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
       : core_(core),
         self_(std::move(self)),
         inbox_(std::move(inbox)),
+        budget_(std::make_shared<IncomingBudget>(core.loop.timer(), core.options)),
         stranger_warnings_(core.loop.timer(), core.options.on_warning) {}
 
   // Accepts connections over TCP, and over the local socket if there is one.
@@ -62,6 +64,7 @@ class PeerServer : public std::enable_shared_from_this<PeerServer> {
   RpcCore& core_;
   TaskIdentity self_;
   Inbox inbox_;
+  const std::shared_ptr<IncomingBudget> budget_;
   bool closed_ = false;
   std::uint64_t next_id_ = 0;
   std::map<std::uint64_t, std::shared_ptr<Connection>> connections_;

@@ -16,8 +16,8 @@ namespace actorflow::test {
 
 class Ranks {
  public:
-  explicit Ranks(int size, CommunicatorOptions options = {})
-      : size_(size), options_(std::move(options)), cluster_({{"worker", size}}, 2) {}
+  explicit Ranks(int size, CommunicatorOptions options = {}, int num_threads = 2)
+      : size_(size), options_(std::move(options)), cluster_({{"worker", size}}, num_threads) {}
 
   Server& server(int rank) { return cluster_.server("worker", rank); }
 
