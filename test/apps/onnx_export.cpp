@@ -1,5 +1,6 @@
 // ONNX Runtime loads what we export, and computes the same.
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -7,8 +8,11 @@
 #include "actors/client/session.h"
 #include "actors/estimator/canned.h"
 #include "actors/export/onnx_export.h"
+#include "actors/import/onnx_import.h"
+#include "actors/layers/layers.h"
 #include "actors/models/classifiers.h"
 #include "actors/models/images/fast_net.h"
+#include "actors/models/model.h"
 #include "apps/training/models/model_choice.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
@@ -144,6 +148,42 @@ void check_trained(const ModelChoice& choice, const Shape& example,
   check_with_python("run_onnx.py", {output});
 }
 
+void expect_near(const Tensor& actual, const Tensor& expected) {
+  BOOST_TEST_REQUIRE(actual.describe() == expected.describe());
+  for (std::size_t i = 0; i < expected.values<float>().size(); ++i)
+    BOOST_TEST(std::abs(actual.values<float>()[i] - expected.values<float>()[i]) < 1e-5,
+               "element " << i << ": " << actual.values<float>()[i] << ", expected "
+                          << expected.values<float>()[i]);
+}
+
+// Trains a model a little, exports it, and compares what our import and ONNX Runtime make of the file
+// with what the model predicts.
+void check_predictions(Model& model, const std::vector<Tensor>& inputs,
+                       const std::vector<Tensor>& labels) {
+  model.fit({inputs, labels}, {.epochs = 3, .batch_size = 8, .verbosity = Verbosity::silent});
+  const Folder folder;
+  model.export_onnx(folder.path());
+  Graph graph;
+  const Signature imported = import_onnx(posix_storage(), folder.file("model.onnx"), graph);
+  Json test{{"inputs", Json::object()}, {"outputs", Json::object()}, {"tolerance", 1e-5}};
+  Feeds feeds;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::string name = i == 0 ? "x" : "x_1";
+    feeds.emplace_back(imported.inputs.at(name), inputs[i]);
+    test["inputs"][name] = to_json(inputs[i]);
+  }
+  Session session(graph);
+  const std::vector<Tensor> predicted = model.predict(inputs);
+  BOOST_TEST(predicted.size() == imported.outputs.size());
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    const std::string name = i == 0 ? "y" : "y_1";
+    expect_near(session.run(imported.outputs.at(name), feeds), predicted[i]);
+    test["outputs"][name] = to_json(predicted[i]);
+  }
+  write_file(folder.file("cases.json"), Json{{serving_default, test}}.dump());
+  check_with_python("run_onnx.py", {folder.path()});
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(elementwise_ops_are_the_same) { check_ops(elementwise_outputs); }
@@ -171,6 +211,27 @@ BOOST_AUTO_TEST_CASE(trained_models_predict_the_same) {
                 {"--set=hidden=48,32", "--train-steps=100"});
   check_trained({.name = "lenet"}, {28, 28, 1}, {"--train-steps=10"});
   check_trained({.name = "resnet20"}, {28, 28, 1}, {"--train-steps=3", "--batch-size=8"});
+}
+
+// Of the layers that compute otherwise in training: averages that have moved, and no dropout.
+BOOST_AUTO_TEST_CASE(a_model_with_normalisation_and_dropout_predicts_the_same) {
+  Model model = sequential(input({8, 8, 1}),
+                           {conv2d(4, 3, relu), batch_norm(), max_pool(), dropout(0.5), flatten(),
+                            dense(10, tanh), batch_norm(), layer_norm(), dropout(0.2), dense(3)});
+  model.compile({.loss = softmax_cross_entropy(), .optimizer = Adam{0.05}});
+  std::vector<std::int64_t> classes;
+  for (std::int64_t i = 0; i < 20; ++i) classes.push_back(i % 3);
+  check_predictions(model, {random_tensor({20, 8, 8, 1}, 0, 3)},
+                    {Tensor::of<std::int64_t>({20}, classes)});
+}
+
+BOOST_AUTO_TEST_CASE(a_model_of_several_inputs_and_outputs_predicts_the_same) {
+  const SymbolicTensor left = input({5}), right = input({3});
+  const SymbolicTensor both = batch_norm()(concatenate()({dense(6, relu)(left), right}));
+  Model model({left, right}, {dense(2)(dropout(0.3)(both)), dense(1)(both)});
+  model.compile({.loss = {mean_squared_error(), mean_absolute_error()}, .optimizer = Adam{0.05}});
+  check_predictions(model, {random_tensor({20, 5}), random_tensor({20, 3}, 1, 4)},
+                    {random_tensor({20, 2}), random_tensor({20, 1})});
 }
 
 BOOST_AUTO_TEST_CASE(weights_in_a_file_of_their_own_are_found) {

@@ -1,5 +1,5 @@
-// Optimizers against trajectories that NumPy computed from the published formulas, for dense and
-// row-sparse gradients; and rules that a program brings.
+// Optimizers against trajectories that NumPy computed from the published formulas, and against those of
+// Keras, for dense and row-sparse gradients; and rules that a program brings.
 #include "test/kernels/support/optimizer_trajectories.h"
 
 #include <boost/test/unit_test.hpp>
@@ -12,6 +12,7 @@
 #include "kernels/update/elementwise_optimizer.h"
 #include "kernels/update/graph_optimizer.h"
 #include "kernels/update/sparse_update.h"
+#include "test/kernels/support/keras_optimizers.h"
 
 BOOST_AUTO_TEST_SUITE(optimizer_trajectories)
 
@@ -116,6 +117,15 @@ BOOST_AUTO_TEST_CASE(each_optimizer_follows_the_published_formula) {
       follow<double>(trajectory, 1e-12);
       follow<float>(trajectory, 2e-6);
     }
+  }
+}
+
+// Keras computes in float32, and its AdamW has the epsilon at another place: test/python/
+// optimizers_of_keras.py says where its hyperparameters mean something else.
+BOOST_AUTO_TEST_CASE(each_optimizer_follows_the_one_of_keras) {
+  BOOST_TEST(keras_optimizers.size() == 5u);
+  for (const Trajectory& trajectory : keras_optimizers) {
+    BOOST_TEST_CONTEXT(trajectory.optimizer) { follow<double>(trajectory, 2e-6); }
   }
 }
 

@@ -1,36 +1,7 @@
 """scikit-learn says anew what the tests of ensembles compare with: ensembles_by_scikit_learn.py VOTES_PY VOTES_H."""
 
-import re
-import subprocess
 import sys
 
-TOLERANCE = 1e-5  # of a test's numbers; another CPU moves scikit-learn's search for the best weights a little
+from kept_numbers import judge
 
-
-def lists_in(header):
-    """The lists of numbers of a header by name."""
-    found = re.findall(r"inline const std::vector<[\w:]+> (\w+)\{([^}]*)\};", header)
-    return {name: [float(number) for number in numbers.split(",")] for name, numbers in found}
-
-
-def differences(expected, actual):
-    """What differs, a line each."""
-    lines = [f"only one of the two has {name}" for name in sorted(expected.keys() ^ actual.keys())]
-    for name in sorted(expected.keys() & actual.keys()):
-        pairs = list(zip(expected[name], actual[name]))
-        if len(expected[name]) != len(actual[name]):
-            lines.append(f"{name}: expected {len(expected[name])} numbers, got {len(actual[name])}")
-        elif (apart := max(abs(a - b) for a, b in pairs)) > TOLERANCE:
-            lines.append(f"{name}: {apart} apart, expected {TOLERANCE} at most")
-    return lines
-
-
-script, header = sys.argv[1:]
-with open(header, encoding="utf-8") as file:
-    kept = lists_in(file.read())
-said = lists_in(subprocess.run([sys.executable, script], check=True, capture_output=True, text=True).stdout)
-moved = {name: [numbers[0] + 2 * TOLERANCE, *numbers[1:]] for name, numbers in said.items()}
-if len(differences(moved, kept)) != len(kept) or len(kept) < 10:
-    sys.exit(f"of {len(kept)} lists, moved ones are not told from others")
-if wrong := differences(said, kept):
-    sys.exit(f"{header} is not what scikit-learn says; write it anew by {script}:\n" + "\n".join(wrong))
+judge(*sys.argv[1:])

@@ -91,6 +91,13 @@ RUNS = {
 }
 
 
+def print_run(name, parameters, values):
+    print('    {"%s",\n     {%s},\n     {' % (name, ", ".join(map(repr, parameters))))
+    for w in values:
+        print("         {%s}," % ", ".join("%.17g" % value for value in w.ravel()))
+    print("     }},")
+
+
 def print_header():
     print("// Made by test/python/optimizer_trajectories.py, which says from what formulas; do not edit.")
     print("#pragma once\n\n#include <string>\n#include <vector>\n")
@@ -101,10 +108,7 @@ def print_header():
           "  std::vector<std::vector<double>> values;\n};\n")
     print("inline const std::vector<Trajectory> optimizer_trajectories = {")
     for name, (run, parameters) in RUNS.items():
-        print('    {"%s",\n     {%s},\n     {' % (name, ", ".join(map(repr, parameters))))
-        for w in run(*parameters):
-            print("         {%s}," % ", ".join("%.17g" % value for value in w.ravel()))
-        print("     }},")
+        print_run(name, parameters, run(*parameters))
     print("};\n\n}  // namespace actorflow::test")
 
 
@@ -129,4 +133,5 @@ def compare_with_optax():
         print(name, worst)
 
 
-compare_with_optax() if sys.argv[1:] == ["--optax"] else print_header()
+if __name__ == "__main__":
+    compare_with_optax() if sys.argv[1:] == ["--optax"] else print_header()
