@@ -122,13 +122,13 @@ const std::vector<Cluster> synchronous{
        return Pipeline{server, {.stages = 2, .micro_batches = 3}, resumable()};
      }}};
 
+const std::string bounded = "bounded staleness";
 const std::vector<Cluster> asynchronous{
     {"asynchronous replicas", with_servers, "/job:chief/task:0", some_with_servers,
      [](Server& server) -> Distribution {
        return ParameterServer{server, resumable(Asynchronous{})};
      }},
-    {"bounded staleness", with_servers, "/job:chief/task:0", some_with_servers,
-     [](Server& server) -> Distribution {
+    {bounded, with_servers, "/job:chief/task:0", some_with_servers, [](Server& server) -> Distribution {
        return ParameterServer{server, resumable(BoundedStaleness{2})};
      }}};
 
@@ -195,16 +195,19 @@ void expect_the_same_bits(Absence how) {
   }
 }
 
-// The task is back well before the end: the variables count a step in which a replica was lost before
-// the global step does, when it makes it again.
+// The task is back well before the end, and makes the step again in which it was lost: the variables may
+// count that before the global step does. With bounded staleness they may still be one ahead in the end.
 void expect_each_update_to_count_once(Absence how) {
   for (const Cluster& cluster : asynchronous) {
     const Learned learned = without_one(cluster, count_updates, how, 8);
+    const std::int64_t most = learned.step + (cluster.name == bounded ? 1 : 0);
     BOOST_TEST(learned.step >= updates, cluster.name);
     BOOST_TEST_REQUIRE(learned.weights.size() == 2U, cluster.name);
-    for (const auto& [name, value] : learned.weights)
-      BOOST_TEST(value.values<float>()[0] == static_cast<float>(learned.step),
-                 cluster.name << ": " << name);
+    for (const auto& [name, value] : learned.weights) {
+      const auto counted = static_cast<std::int64_t>(value.values<float>()[0]);
+      BOOST_TEST((learned.step <= counted && counted <= most),
+                 cluster.name << ": " << name << " has " << counted << " of " << learned.step);
+    }
   }
 }
 
