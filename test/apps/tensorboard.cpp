@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(fit_on_a_cluster_tells_each_epoch_once_although_its_chief_w
     cluster.replace(chief, 0);
     cluster.expect_all_end(0);
     std::vector<std::int64_t> epochs(40);
-    std::iota(epochs.begin(), epochs.end(), first_epoch);
+    std::iota(epochs.begin(), epochs.end(), 1);
     check_steps(folder.file("events"), {{"epoch_loss", epochs}});
   }
 }

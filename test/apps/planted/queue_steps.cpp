@@ -38,9 +38,9 @@ class Step {
                       {.name = "numbers", .components = {number}, .capacity = 2 * steps});
     put_ = queue.enqueue(iterator_get_next(g_, "numbers", {number}));
     taken_ = queue.dequeue()[0] + g_.constant(std::int64_t{1});
-    session_.emplace(server.target(), g_,
-                     SessionOptions{.executor = flags.node_actors ? Executor::node_actors
-                                                                  : Executor::lanes});
+    session_.emplace(
+        server.target(), g_,
+        SessionOptions{.executor = flags.node_actors ? Executor::node_actors : Executor::lanes});
     beside_.skip_to(1);
   }
 
