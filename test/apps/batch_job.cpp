@@ -39,8 +39,8 @@ struct BatchJob {
                    "200",
                    "--checkpoint_dir",
                    slurm.file("run")};
-    job.workers = 2;
-    job.ps = 1;
+    job.workers = 3;
+    job.ps = 2;
     job.restarts = 1;
     DeployOptions options;
     options.to = "slurm";

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "dataflow/train/replicate.h"
 #include "kernels/ops.h"
 #include "test/apps/support/python.h"
+#include "test/apps/support/tf_config_cluster.h"
 #include "test/apps/support/trainers.h"
 #include "test/support/folder.h"
 
@@ -228,6 +230,27 @@ BOOST_AUTO_TEST_CASE(an_estimator_tells_of_its_training_and_of_its_evaluations) 
   const std::vector<std::int64_t> evaluated{7, 13};
   check_steps(folder.file("eval"),
               {{"loss", evaluated}, {"label/mean", evaluated}, {"prediction/mean", evaluated}});
+}
+
+// The chief alone writes; another one in its place begins with the newest checkpoint, and what it tells
+// again takes the place of what the first one told.
+BOOST_AUTO_TEST_CASE(fit_on_a_cluster_tells_each_epoch_once_although_its_chief_was_killed) {
+  for (const Jobs& jobs : {Jobs{{"ps", 2}, {"chief", 1}, {"worker", 2}}, Jobs{{"worker", 3}}}) {
+    const Folder folder;
+    const std::string chief = jobs.contains("chief") ? "chief" : "worker";
+    TfConfigCluster cluster({ACTORFLOW_BIN_DIR "/stopping_trainer", "--epochs=40",
+                             "--checkpoint_dir=" + folder.file("checkpoints"),
+                             "--events_dir=" + folder.file("events")},
+                            jobs);
+    cluster.start_all();
+    BOOST_REQUIRE_MESSAGE(cluster.process(chief, 0).prints("epoch 15/"),
+                          cluster.process(chief, 0).output());
+    cluster.replace(chief, 0);
+    cluster.expect_all_end(0);
+    std::vector<std::int64_t> epochs(40);
+    std::iota(epochs.begin(), epochs.end(), 1);
+    check_steps(folder.file("events"), {{"epoch_loss", epochs}});
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

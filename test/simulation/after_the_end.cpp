@@ -33,7 +33,7 @@ std::chrono::nanoseconds train(SimTask& task, const test::SmallJob& job, const s
 // A minute after the others have left, the task is killed, and comes back to nobody.
 void expect_to_leave_soon(const test::SmallJob& job, const std::vector<std::string>& tasks) {
   const std::string& lost = tasks[of_this_seed({}).seed % tasks.size()];
-  SimCluster sim(test::small_tasks<SimCluster>(job, 2), of_this_seed({}));
+  SimCluster sim(test::small_tasks<SimCluster>(job, 3), of_this_seed({}));
   auto run = sim.start([&](SimTask& task) { return train(task, job, lost); });
   sim.at(1min).kill(lost);
   sim.at(1min + 1s).restart(lost);
@@ -72,16 +72,17 @@ std::string wait_until_it_is_marked(SimTask& task) {
 
 SIMULATION_TEST(a_task_that_comes_back_alone_leaves, seeds(1, 12)) {
   for (const Strategy& strategy : {Strategy(Asynchronous{}), Strategy(Synchronous{})})
-    expect_to_leave_soon(
-        {.strategy = strategy, .folder = folder},
-        {"/job:ps/task:0", "/job:ps/task:1", "/job:worker/task:0", "/job:worker/task:1"});
+    expect_to_leave_soon({.strategy = strategy, .folder = folder},
+                         {"/job:ps/task:0", "/job:ps/task:1", "/job:worker/task:0", "/job:worker/task:1",
+                          "/job:worker/task:2"});
 }
 
 SIMULATION_TEST(a_rank_that_comes_back_alone_leaves, seeds(1, 6)) {
   expect_to_leave_soon({.strategy = AllReduce{}, .folder = folder},
-                       {"/job:worker/task:0", "/job:worker/task:1"});
+                       {"/job:worker/task:0", "/job:worker/task:1", "/job:worker/task:2"});
 }
 
+// No task is lost: the chief and the parameter server end, and one worker waits.
 SIMULATION_TEST(a_mark_that_comes_within_the_last_look_counts, seeds(1, 10)) {
   SimCluster sim({{"ps", 1}, {"worker", 2}}, of_this_seed({}));
   const std::string why = sim.start(wait_until_it_is_marked).finish("/job:worker/task:1");

@@ -86,7 +86,7 @@ struct Cluster {
   Distribution (*strategy)(Server&);
 };
 
-const Cluster servers{{{"ps", 2}, {"chief", 1}, {"worker", 1}},
+const Cluster servers{{{"ps", 2}, {"chief", 1}, {"worker", 2}},
                       {"/job:chief/task:0", "/job:ps/task:1"},
                       [](Server& server) -> Distribution {
                         return ParameterServer{server, resumable};

@@ -1,4 +1,5 @@
-// Model::fit() in a simulated cluster whose tasks are killed, cut off and stopped.
+// Model::fit() in a simulated cluster whose tasks are killed, at many moments; strategies.cpp has those
+// that stop or are cut off.
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cstdint>
@@ -134,7 +135,9 @@ std::function<Learned(SimTask&)> go_on_with_servers(Copies& models, int first, i
 
 using Program = Learned (*)(SimTask&);
 
-const std::vector<SimCluster::Job> tasks{{"ps", 2}, {"chief", 1}, {"worker", 1}};
+const std::vector<SimCluster::Job> tasks{{"ps", 2}, {"chief", 1}, {"worker", 2}};
+// One pipeline, which has no task besides its stages; two are below.
+const std::vector<SimCluster::Job> one_pipeline{{"worker", 2}};
 
 Learned undisturbed(const std::vector<SimCluster::Job>& jobs, Program program,
                     std::string_view chief = "/job:worker/task:0") {
@@ -156,8 +159,8 @@ std::chrono::milliseconds moment(std::uint64_t apart_ms, std::uint64_t moments) 
   return std::chrono::milliseconds(apart_ms * (1 + (of_this_seed({}).seed - 1) % moments));
 }
 
-// 2 to 4 ranks divide a batch; the lost one may be the chief, and is lost at one of 40 moments that are
-// `ms` apart.
+// 2 to 4 ranks divide a batch: of two the one that is left has nobody to go on with. The lost one may be
+// the chief, and is lost at one of 40 moments that are `ms` apart.
 void expect_nothing_changed_by_a_lost_rank(Program program, std::uint64_t ms,
                                            const SimOptions& options = {.time_limit = 10min},
                                            Program undisturbed_program = learn_by_all_reduce) {
@@ -237,9 +240,9 @@ SIMULATION_TEST(a_bad_disk_changes_nothing_that_ranks_keep, seeds(1, 24)) {
 }
 
 SIMULATION_TEST(a_lost_stage_changes_nothing_that_is_learned, seeds(1, 12)) {
-  static const Learned expected = undisturbed({{"worker", 2}}, learn_in_stages);
+  static const Learned expected = undisturbed(one_pipeline, learn_in_stages);
   const std::uint64_t seed = of_this_seed({}).seed;
-  SimCluster sim({{"worker", 2}}, {.restart_failed = 1s});
+  SimCluster sim(one_pipeline, {.restart_failed = 1s});
   auto run = sim.start(learn_in_stages);
   const std::string task = seed % 2 == 0 ? "/job:worker/task:0" : "/job:worker/task:1";
   // Also while the chief saves for the last time, which fails then, and while it ends the job.
@@ -249,8 +252,8 @@ SIMULATION_TEST(a_lost_stage_changes_nothing_that_is_learned, seeds(1, 12)) {
 }
 
 SIMULATION_TEST(a_lost_stage_changes_nothing_where_epochs_are_so_many_steps, seeds(1, 8)) {
-  static const Learned expected = undisturbed({{"worker", 2}}, learn_in_stages_by_steps);
-  SimCluster sim({{"worker", 2}}, {.restart_failed = 1s});
+  static const Learned expected = undisturbed(one_pipeline, learn_in_stages_by_steps);
+  SimCluster sim(one_pipeline, {.restart_failed = 1s});
   auto run = sim.start(learn_in_stages_by_steps);
   sim.at(moment(12, 8)).kill("/job:worker/task:1");
   sim.at(2s).restart("/job:worker/task:1");
@@ -355,8 +358,8 @@ SIMULATION_TEST(a_rank_that_is_lost_in_a_round_does_not_keep_the_others_from_lea
 }
 
 SIMULATION_TEST(stages_learn_the_same_in_every_order_of_messages, seeds(1, 8)) {
-  static const Learned expected = undisturbed({{"worker", 2}}, learn_in_stages);
-  expect_same(undisturbed({{"worker", 2}}, learn_in_stages), expected);
+  static const Learned expected = undisturbed(one_pipeline, learn_in_stages);
+  expect_same(undisturbed(one_pipeline, learn_in_stages), expected);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

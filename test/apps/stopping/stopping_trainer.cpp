@@ -16,11 +16,12 @@ constexpr int best_epoch = 40;
 constexpr std::int64_t count = 240, batch_size = 48;  // 5 steps in each epoch
 
 struct Flags {
-  std::string checkpoint_folder;
+  std::string checkpoint_folder, events_folder;
   int epochs = 300, patience = 0, stop_after = 0;
 
   void add_to(Command& command) {
     command.option("--checkpoint_dir", checkpoint_folder, "From which training goes on after a loss");
+    command.option("--events_dir", events_folder, "For what TensorBoard shows of each epoch");
     command.option("--epochs", epochs, "Passes over the data, unless a callback stops");
     command.option("--patience", patience,
                    "Epochs after the fortieth, the best, with whose weights training ends then");
@@ -42,6 +43,7 @@ Callbacks callbacks_of(const Flags& flags) {
         callback({.on_epoch_end = [last = flags.stop_after](FitContext& training, int epoch, Logs&) {
           if (epoch == last) training.stop();
         }}));
+  if (!flags.events_folder.empty()) callbacks.push_back(tensorboard(flags.events_folder));
   return callbacks;
 }
 

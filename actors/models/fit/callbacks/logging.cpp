@@ -52,6 +52,11 @@ std::int64_t number_of_logs(FitContext& training, int epoch) {
   return training.logs_by_step() ? training.model().step() : epoch;
 }
 
+// At the beginning of an epoch: its logs have this number or, of steps, a later one.
+std::int64_t first_number(FitContext& training, int epoch) {
+  return number_of_logs(training, epoch) + (training.logs_by_step() ? 1 : 0);
+}
+
 class CsvLogger final : public Callback {
  public:
   CsvLogger(std::string path, bool append) : path_(std::move(path)), append_(append) {}
@@ -68,7 +73,7 @@ class CsvLogger final : public Callback {
   }
   // The next row has the number `first` or, of steps, a later one.
   void on_epoch_begin(FitContext& training, int epoch) override {
-    const std::int64_t first = number_of_logs(training, epoch) + (training.logs_by_step() ? 1 : 0);
+    const std::int64_t first = first_number(training, epoch);
     if (!last_) {
       begin_file(training, first);
     } else if (first <= *last_) {
@@ -210,6 +215,17 @@ class TensorBoard final : public Callback {
     expect_output_folder(training, "summaries", folder_);
     training_.emplace(std::make_shared<EventWriter>(training.storage(), folder_));
     validation_.emplace(std::make_shared<EventWriter>(training.storage(), folder_ + "/validation"));
+    last_.reset();
+  }
+
+  // TensorBoard drops what was told of this epoch and later ones before: by a chief that was lost, or by
+  // this one before a loss.
+  void on_epoch_begin(FitContext& training, int epoch) override {
+    const std::int64_t first = first_number(training, epoch);
+    if (!last_ || first <= *last_)
+      for (auto* log : {&training_, &validation_})
+        (*log)->write([first](EventWriter& to) { to.session_start(first); });
+    last_ = first;
   }
 
   void on_epoch_end(FitContext& training, int epoch, Logs& logs) override {
@@ -228,6 +244,7 @@ class TensorBoard final : public Callback {
  private:
   std::string folder_;
   std::optional<EventLog> training_, validation_;  // of the present fit()
+  std::optional<std::int64_t> last_;               // number of an epoch's first logs
 };
 
 class FunctionsCallback final : public Callback {
