@@ -102,7 +102,6 @@ BOOST_AUTO_TEST_CASE(rounds_over_kept_records, *boost::unit_test::precondition(m
 }
 
 // 100 files of 0.8 MB with 200,000 different words: seven million entries.
-// a path.
 BOOST_AUTO_TEST_CASE(an_index_of_files, *boost::unit_test::precondition(memory_is_its_own)) {
   const BoundedJob job;
   std::filesystem::create_directory(job.file("texts"));
