@@ -150,6 +150,14 @@ Scenario Scenario::read(const std::string& path, const std::vector<std::string>&
   }
 }
 
+Scenario Scenario::on_one_task() const {
+  ScenarioFlags flags = flags_;
+  flags.tasks = 1;
+  flags.faults.clear();
+  flags.random_faults = 0;
+  return {name_, flags};
+}
+
 Scenario Scenario::on_real_processes() const {
   if (flags_.real_train_steps == 0) return *this;
   ScenarioFlags flags = flags_;

@@ -57,6 +57,8 @@ class Scenario {
   // Reads a file of lines "option = value". `settings`, each "option=value", override the file. Throws
   // UsageError that names the file and the mistake.
   static Scenario read(const std::string& path, const std::vector<std::string>& settings = {});
+  // The map/reduce job on one task, without faults.
+  Scenario on_one_task() const;
   // The scenario with the number of steps for real processes.
   Scenario on_real_processes() const;
 

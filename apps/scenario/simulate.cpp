@@ -54,17 +54,17 @@ void check_files(const SimulatedJob::Files& files, const SimulatedJob::Files& un
   for (const auto* some : {&files, &undisturbed})
     for (const auto& [name, bytes] : *some)
       if (!files.contains(name) || !undisturbed.contains(name) || files.at(name) != undisturbed.at(name))
-        throw Error(Code::internal, "the file '" + name + "' is not that of the undisturbed job");
+        throw Error(Code::internal, "the file '" + name + "' is not that of the undisturbed task");
 }
 
 }  // namespace
 
 SimulatedJob simulate_undisturbed(const Scenario& scenario) {
   SimOptions options = options_of(scenario);
-  if (!scenario.is_training() || is_synchronous(scenario.train().strategy))
-    return run(scenario, options, {});
+  if (!scenario.is_training()) return simulate_records(scenario.on_one_task(), options, {});
+  if (is_synchronous(scenario.train().strategy)) return train(scenario, options, {});
   std::vector<SimulatedJob> jobs;
-  for (options.seed = 1; options.seed <= 5; ++options.seed) jobs.push_back(run(scenario, options, {}));
+  for (options.seed = 1; options.seed <= 5; ++options.seed) jobs.push_back(train(scenario, options, {}));
   const auto middle = jobs.begin() + 2;
   std::ranges::nth_element(jobs, middle, {},
                            [](const SimulatedJob& job) { return job.report.test_accuracy; });

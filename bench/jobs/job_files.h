@@ -16,7 +16,7 @@ inline constexpr std::size_t record_bytes = 100, key_bytes = 10;
 
 // The folder for the files of the whole run.
 const std::string& job_folder();
-// A file of Shakespeare's plays, repeated until it has that many bytes. Returns its path.
+// A file of Shakespeare's plays, all of them, repeated until it has that many bytes. Returns its path.
 std::string text_of(std::uint64_t bytes);
 // The same text in files of about equal size, cut between lines. Returns their folder.
 std::string text_in_files(std::uint64_t bytes, int files);

@@ -7,27 +7,19 @@
 
 #include "actors/actorflow.h"
 #include "kernels/core/kernel.h"
+#include "test/apps/support/peak_memory.h"
 #include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 
 using namespace actorflow;
 using test::free_addresses;
+using test::peak_kib;
 using test::Process;
 
 namespace {
 
 constexpr std::int64_t elements = std::int64_t{1} << 28;  // float32: 1 GiB
 constexpr std::int64_t kib_of_tensor = elements * 4 / 1024;
-
-// The most memory that a process has had since reset_peak().
-std::int64_t peak_kib(pid_t process) {
-  std::ifstream status("/proc/" + std::to_string(process) + "/status");
-  std::string word;
-  std::int64_t value = 0;
-  while (status >> word)
-    if (word == "VmHWM:" && status >> value) return value;
-  return 0;
-}
 
 void reset_peak(pid_t process) {
   std::ofstream("/proc/" + std::to_string(process) + "/clear_refs") << 5;

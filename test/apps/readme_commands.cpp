@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "test/apps/support/command_lines.h"
 #include "test/apps/support/process.h"
 
 BOOST_AUTO_TEST_SUITE(readme_commands)
@@ -18,26 +19,6 @@ struct Command {
   std::vector<std::string> words;  // the program and what stands before the first flag
   std::vector<std::string> flags;  // without their values
 };
-
-// The lines of blocks that name no language; a backslash at the end joins a line and the next one.
-std::vector<std::string> command_lines(std::istream& document) {
-  std::vector<std::string> lines;
-  bool in_block = false, goes_on = false;
-  std::string fence;
-  for (std::string line; std::getline(document, line);) {
-    const auto begin = line.find_first_not_of(' ');
-    if (begin != std::string::npos && line.substr(begin).starts_with("```")) {
-      in_block = fence.empty() && line.substr(begin) == "```";
-      fence = fence.empty() ? "```" : "";
-      continue;
-    }
-    if (!in_block) continue;
-    if (!goes_on) lines.emplace_back();
-    goes_on = line.ends_with("\\");
-    lines.back() += line.substr(0, line.size() - (goes_on ? 1 : 0));
-  }
-  return lines;
-}
 
 // A line starts several programs if one of them is told to start another.
 void add_commands(const std::string& line, std::vector<Command>& commands) {

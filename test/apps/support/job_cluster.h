@@ -1,5 +1,5 @@
 // A map/reduce job of some processes, for tests: slow_words counts the words of 3,000 lines, at a speed
-// that the test says.
+// that the test says; or another program does its own.
 #pragma once
 
 #include <algorithm>
@@ -42,6 +42,13 @@ class JobCluster {
   explicit JobCluster(int tasks, std::vector<std::string> flags = {})
       : addresses_(free_addresses(tasks)), flags_(std::move(flags)), processes_(addresses_.size()) {
     write_text();
+    use_program("slow_words", {"--input", file("text"), "--split_bytes", "10000"});
+  }
+
+  // Of the program's flags those that say what is read and how. The job has six partitions.
+  void use_program(std::string name, std::vector<std::string> input_flags) {
+    program_ = std::move(name);
+    input_flags_ = std::move(input_flags);
   }
 
   // Gives each task an address of another host, as the cluster sees it: 127.0.0.1, 127.0.0.2, ...
@@ -52,14 +59,15 @@ class JobCluster {
 
   struct Start {
     int slow_us = 0;  // what a line takes there
-    std::string program = "slow_words";
+    std::string program = {};                   // another than that of the job
     std::vector<std::string> flags = {};        // of this process; they replace those of the job
     std::vector<std::string> environment = {};  // "NAME=value"
   };
   void start(std::size_t task, const Start& how) {
     std::vector<std::string> command{"/usr/bin/env", "SLOW_WORDS_US=" + std::to_string(how.slow_us)};
     add(command, how.environment);
-    add(command, {ACTORFLOW_BIN_DIR "/" + how.program, "--tasks", "1"});
+    add(command,
+        {ACTORFLOW_BIN_DIR "/" + (how.program.empty() ? program_ : how.program), "--tasks", "1"});
     if (addresses_.size() > 1)
       add(command, {"--cluster", cluster(), "--task_index", std::to_string(task),
                     "--heartbeat_timeout_ms", "1000", "--connect_timeout_ms", "20000"});
@@ -90,7 +98,7 @@ class JobCluster {
     expect_result();
   }
   void expect_result() {
-    std::vector<std::string> command{"slow_words", "--tasks", "1", "--overwrite"};
+    std::vector<std::string> command{program_, "--tasks", "1", "--overwrite"};
     add(command, job_flags(file("alone")));
     Process alone(std::move(command));
     expect_end(alone);
@@ -135,15 +143,17 @@ class JobCluster {
     return list;
   }
   std::vector<std::string> job_flags(const std::string& output) const {
-    std::vector<std::string> flags{"--input",       file("text"), "--output",     output,
-                                   "--split_bytes", "10000",      "--partitions", "6"};
-    flags.insert(flags.end(), flags_.begin(), flags_.end());
+    std::vector<std::string> flags{"--output", output, "--partitions", "6"};
+    add(flags, input_flags_);
+    add(flags, flags_);
     return flags;
   }
 
   const Folder folder_;
   std::vector<std::string> addresses_;
   const std::vector<std::string> flags_;
+  std::string program_;
+  std::vector<std::string> input_flags_;
   std::vector<std::unique_ptr<Process>> processes_;
 };
 

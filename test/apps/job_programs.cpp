@@ -1,0 +1,128 @@
+// A sort and a join on three processes, one of which is killed or has a disk that fails: the files are
+// those that one process writes, and valsort finds the records that gensort has made, in order.
+#include <boost/test/unit_test.hpp>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <system_error>
+
+#include "test/apps/support/job_resources.h"
+
+BOOST_AUTO_TEST_SUITE(job_programs)
+
+using namespace actorflow::test;
+
+namespace {
+
+// A million records, so that the job lasts while the test looks at it.
+class Sort {
+ public:
+  Sort() {
+    Process gensort({"gensort", "gensort", "--records", "1000000", "--output", unsorted_});
+    BOOST_TEST(gensort.wait() == 0, gensort.output());
+    job.use_program("terasort", {"--input", unsorted_, "--split_bytes", "500000"});
+  }
+
+  void expect_success() {
+    job.expect_success();
+    const std::string sorted = valsort(job.file("out"));
+    BOOST_TEST(sorted.find("SUCCESS - all records are in order") != std::string::npos, sorted);
+    BOOST_TEST(sorted.find("Records: 1000000\n") != std::string::npos, sorted);
+    BOOST_TEST(checksum_of(sorted) == checksum_of(valsort(unsorted_)));
+  }
+
+  JobCluster job{3};
+
+ private:
+  static std::string valsort(const std::string& folder) {
+    Process process({"gensort", "valsort", "--input", folder, "--quiet"});
+    process.wait();
+    return process.output();
+  }
+  static std::string checksum_of(const std::string& report) {
+    const auto begin = report.find("Checksum: ");
+    BOOST_TEST_REQUIRE(begin != std::string::npos, report);
+    return report.substr(begin, report.find('\n', begin) - begin);
+  }
+
+  const std::string unsorted_ = job.file("unsorted");
+};
+
+// Three million rows with 200,000 keys, and a row for each third key.
+void join_tables(JobCluster& job) {
+  std::minstd_rand random(1);
+  std::ofstream left(job.file("left.csv")), right(job.file("right.csv"));
+  for (int row = 0; row < 3'000'000; ++row)
+    left << "key" << random() % 200'000 << ",left" << row << '\n';
+  for (int row = 0; row < 60'000; ++row) right << "key" << 3 * row << ",right" << row << '\n';
+  job.use_program("join", {"--left", job.file("left.csv"), "--right", job.file("right.csv"), "--kind",
+                           "outer", "--split_bytes", "1000000"});
+}
+
+// Whether the process has read more than itself (which tells it from other builds) and so many bytes.
+bool has_read(const Process& process, std::size_t bytes) {
+  const std::string folder = "/proc/" + std::to_string(process.id());
+  std::ifstream io(folder + "/io");
+  std::string name;
+  std::size_t read = 0;
+  io >> name >> read;  // "rchar: 123"
+  std::error_code ended;
+  const auto own = std::filesystem::file_size(folder + "/exe", ended);
+  return !ended && read >= own + bytes;
+}
+
+// The first process begins first: the others find it at once, while the job has most of its way to go.
+void start(JobCluster& job, const std::vector<std::string>& environment_of_last = {}) {
+  for (std::size_t task = 0; task < 2; ++task) job.start(task, {});
+  job.start(2, {.environment = environment_of_last});
+}
+
+// When the last process has read so many bytes, parts run there or have run.
+void kill_one_after(JobCluster& job, std::size_t bytes) {
+  start(job);
+  BOOST_TEST(comes_true([&] { return has_read(job[2], bytes); }), job[2].output());
+  job[2].send_signal(SIGKILL);
+  job.forget(2);
+  BOOST_TEST(job.coordinator().prints("run again elsewhere"), job.coordinator().output());
+}
+
+// On the disk of the last process a call for files of the result fails.
+void break_a_disk(JobCluster& job, const std::string& call, int error, const std::string& times = "") {
+  start(job, broken_disk(job, rule(call + " " + job.file("out") + "/part-", error, times)));
+  BOOST_TEST(job.coordinator().prints("it runs again"), job.coordinator().output());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_sort_survives_a_process_that_is_killed) {
+  Sort sort;
+  kill_one_after(sort.job, 1'000'000);
+  sort.expect_success();
+}
+
+BOOST_AUTO_TEST_CASE(a_sort_survives_a_disk_that_is_full) {
+  Sort sort;
+  break_a_disk(sort.job, "open", ENOSPC);
+  sort.expect_success();
+  BOOST_TEST(says(sort.job.coordinator(), "No space left on device"));
+}
+
+BOOST_AUTO_TEST_CASE(a_join_survives_a_process_that_is_killed) {
+  JobCluster job(3);
+  join_tables(job);
+  kill_one_after(job, 1'000'000);
+  job.expect_success();
+}
+
+BOOST_AUTO_TEST_CASE(a_join_survives_a_disk_that_fails) {
+  JobCluster job(3);
+  join_tables(job);
+  break_a_disk(job, "fsync", EIO, "1 1");
+  job.expect_success();
+  BOOST_TEST(says(job.coordinator(), "Input/output error"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
