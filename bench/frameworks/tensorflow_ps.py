@@ -46,37 +46,46 @@ def loss_of(name, variables):
     return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
 
 
-def train_in_session(server, cluster, index, name, seconds, synchronous, figures):
+def train_in_session(server, cluster, index, name, seconds, synchronous, figures, initialised):
     """Trains until the process is killed. The first worker puts the steps per second of both into `figures`."""
     worker = f"/job:worker/task:{index}"
     with tf.Graph().as_default(), tf.device(tf1.train.replica_device_setter(worker_device=worker, cluster=cluster)):
         step = tf1.train.get_or_create_global_step()
-        loss = loss_of(name, make_variables(name, tf1.Variable))
-        optimizer, hooks = tf1.train.GradientDescentOptimizer(LEARNING_RATE), []
+        optimizer = tf1.train.GradientDescentOptimizer(LEARNING_RATE)
         if synchronous:
             optimizer = tf1.train.SyncReplicasOptimizer(optimizer, replicas_to_aggregate=2, total_num_replicas=2)
-            hooks = [optimizer.make_session_run_hook(is_chief=index == 0)]
-        train = optimizer.minimize(loss, global_step=step)
-        with tf1.train.MonitoredTrainingSession(server.target, index == 0, hooks=hooks, log_step_count_steps=None,
-                                                save_summaries_steps=None, save_summaries_secs=None) as session:
-            for _ in range(20):
-                session.run(train)
-            first, start = session.run(step), time.perf_counter()
-            while index > 0 or time.perf_counter() < start + seconds:
-                session.run(train)
-            figures.put((session.run(step) - first) / (time.perf_counter() - start))
-            while True:
-                time.sleep(1)
+        train = optimizer.minimize(loss_of(name, make_variables(name, tf1.Variable)), global_step=step)
+        session = tf1.Session(server.target)
+        if index == 0:
+            session.run(tf1.global_variables_initializer())
+        else:
+            initialised.wait()
+        session.run(tf1.local_variables_initializer())
+        if synchronous:  # what its hook does in a MonitoredTrainingSession, which polls every 30 s
+            session.run(optimizer.chief_init_op if index == 0 else optimizer.local_step_init_op)
+            if index == 0:
+                session.run(optimizer.get_init_tokens_op())
+                optimizer.get_chief_queue_runner().create_threads(session, daemon=True, start=True)
+        initialised.set()
+        run = session.make_callable(train)
+    for _ in range(20):
+        run()
+    first, start = session.run(step), time.perf_counter()
+    while index > 0 or time.perf_counter() < start + seconds:
+        run()
+    figures.put((session.run(step) - first) / (time.perf_counter() - start))
+    while True:
+        time.sleep(1)
 
 
-def run_task(task, addresses, figures, name, seconds, synchronous):
+def run_task(task, addresses, figures, initialised, name, seconds, synchronous):
     """A server, or a worker with a session of its own; without `figures` a coordinator has the sessions."""
     cluster = tf.train.ClusterSpec(addresses)
     threads = tf1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
     server = tf.distribute.Server(cluster, *task, config=threads)
     if figures is None or task[0] == "ps":
         server.join()
-    train_in_session(server, cluster, task[1], name, seconds, synchronous, figures)
+    train_in_session(server, cluster, task[1], name, seconds, synchronous, figures, initialised)
 
 
 def train_by_coordinator(addresses, name, seconds):
@@ -119,8 +128,8 @@ def figure_of(coordinator, name, seconds, synchronous):
     addresses = {"ps": free[:2], "worker": free[2:]}
     context = multiprocessing.get_context("spawn")
     figures = None if coordinator else context.Queue()
-    tasks = [context.Process(target=run_task, args=(task, addresses, figures, name, seconds, synchronous), daemon=True)
-             for task in TASKS]
+    shared = (addresses, figures, context.Event(), name, seconds, synchronous)
+    tasks = [context.Process(target=run_task, args=(task, *shared), daemon=True) for task in TASKS]
     for task in tasks:
         task.start()
     figure = coordinator(addresses, name, seconds) if coordinator else figures.get(timeout=120)
