@@ -6,6 +6,7 @@ forward, mean softmax cross-entropy, backward, and the update by stochastic grad
 """
 
 import functools
+import math
 import os
 import sys
 import time
@@ -16,18 +17,20 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax
 import jax.numpy as jnp
+import numpy
 from jax import lax
 
 LEARNING_RATE = 0.01
+generator = numpy.random.default_rng(1)  # each op of jax.random would be compiled first
 
 
-def weights(key, *shape):
-    return jax.nn.initializers.he_normal()(key, shape), jnp.zeros(shape[-1])
+def weights(*shape):
+    deviation = math.sqrt(2 / math.prod(shape[:-1]))
+    return jnp.asarray(deviation * generator.standard_normal(shape, numpy.float32)), jnp.zeros(shape[-1])
 
 
 def mlp(*sizes):
-    keys = jax.random.split(jax.random.key(1), len(sizes))
-    model = [weights(*layer) for layer in zip(keys, sizes, sizes[1:])]
+    model = [weights(*layer) for layer in zip(sizes, sizes[1:])]
 
     def forward(model, x):
         for w, b in model[:-1]:
@@ -44,9 +47,7 @@ def conv_relu_pool(x, w, b):
 
 
 def lenet():
-    keys = jax.random.split(jax.random.key(1), 4)
-    model = [weights(keys[0], 5, 5, 1, 32), weights(keys[1], 5, 5, 32, 64),
-             weights(keys[2], 7 * 7 * 64, 512), weights(keys[3], 512, 10)]
+    model = [weights(5, 5, 1, 32), weights(5, 5, 32, 64), weights(7 * 7 * 64, 512), weights(512, 10)]
 
     def forward(model, x):
         for w, b in model[:2]:
@@ -68,8 +69,8 @@ MODELS = {
 def steps_per_second(name, seconds):
     make, shape = MODELS[name]
     model, forward = make()
-    keys = jax.random.split(jax.random.key(2), 16)
-    batches = [(jax.random.uniform(key, shape), jax.random.randint(key, shape[:1], 0, 10)) for key in keys]
+    batches = [(jnp.asarray(generator.random(shape, numpy.float32)), jnp.asarray(generator.integers(10, size=shape[0])))
+               for _ in range(16)]
 
     def loss(model, x, labels):
         chosen = jnp.take_along_axis(jax.nn.log_softmax(forward(model, x)), labels[:, None], axis=1)

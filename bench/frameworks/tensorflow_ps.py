@@ -14,10 +14,8 @@ import socket
 import sys
 import time
 
-# TensorFlow greets on the descriptor of standard error; Python's own errors still get there.
-sys.stderr = os.fdopen(os.dup(2), "w")
-os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"  # no greetings
 
 import numpy
 import tensorflow as tf
@@ -49,7 +47,7 @@ def loss_of(name, variables):
 def train_in_session(server, cluster, index, name, seconds, synchronous, figures, initialised):
     """Trains until the process is killed. The first worker puts the steps per second of both into `figures`."""
     worker = f"/job:worker/task:{index}"
-    with tf.Graph().as_default(), tf.device(tf1.train.replica_device_setter(worker_device=worker, cluster=cluster)):
+    with tf.Graph().as_default(), tf1.device(tf1.train.replica_device_setter(worker_device=worker, cluster=cluster)):
         step = tf1.train.get_or_create_global_step()
         optimizer = tf1.train.GradientDescentOptimizer(LEARNING_RATE)
         if synchronous:
