@@ -21,6 +21,7 @@ import numpy
 import tensorflow as tf
 
 tf1 = tf.compat.v1
+tf1.logging.set_verbosity(tf1.logging.ERROR)
 TASKS = [("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1)]
 LEARNING_RATE = 0.01
 # Name: outputs of the layers, examples of a batch.
