@@ -18,6 +18,7 @@ struct Skipped : std::runtime_error {
 struct Measurement {
   double ours = 0;
   double baseline = 0;
+  std::string note = {};  // that follows in the table, such as the same figures in another unit
 
   double ratio() const { return ours / baseline; }
 };
@@ -51,6 +52,7 @@ std::vector<Benchmark> transport_benchmarks();
 std::vector<Benchmark> training_benchmarks();
 std::vector<Benchmark> parameter_server_benchmarks();
 std::vector<Benchmark> collective_benchmarks();
+std::vector<Benchmark> data_parallel_benchmarks();
 std::vector<Benchmark> launch_benchmarks();
 std::vector<Benchmark> conv_model_benchmarks();
 std::vector<Benchmark> model_benchmarks();

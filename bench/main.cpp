@@ -1,9 +1,13 @@
 // Runs the benchmarks and prints one table: what, ours, baseline, ratio, bar.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "apps/cli/program.h"
 #include "bench/gpu/gpu.h"
@@ -25,6 +29,7 @@ std::vector<Benchmark> all_benchmarks() {
                           training_benchmarks,
                           parameter_server_benchmarks,
                           collective_benchmarks,
+                          data_parallel_benchmarks,
                           kernel_benchmarks,
                           matmul_benchmarks,
                           conv_model_benchmarks,
@@ -49,23 +54,32 @@ nlohmann::json to_json(const Benchmark& benchmark, const Measurement& measured) 
   return {{"name", benchmark.name},        {"unit", benchmark.unit},
           {"ours", measured.ours},         {"baseline", measured.baseline},
           {"ratio", measured.ratio()},     {"bar", benchmark.bar.to_string()},
-          {"against", benchmark.baseline}, {"holds", benchmark.bar.holds(measured.ratio())}};
+          {"against", benchmark.baseline}, {"holds", benchmark.bar.holds(measured.ratio())},
+          {"note", measured.note}};
 }
 
 void print(const Benchmark& benchmark, const Measurement& m, bool quick) {
-  fmt::print("{:<46} {:>11.4g} {:>11.4g}  {:<9} {:>7.3f}  {:<8} {}{}\n", benchmark.name, m.ours,
+  fmt::print("{:<46} {:>11.4g} {:>11.4g}  {:<9} {:>7.3f}  {:<8} {}{}{}\n", benchmark.name, m.ours,
              m.baseline, benchmark.unit, m.ratio(), benchmark.bar.to_string(), benchmark.baseline,
+             m.note.empty() ? "" : "; " + m.note,
              quick || benchmark.bar.holds(m.ratio()) ? "" : "   BELOW THE BAR");
   std::cout.flush();
 }
 
+// Whether a benchmark's name contains one of these parts; of none, every one is wanted.
+bool is_wanted(const std::string& name, const std::vector<std::string>& parts) {
+  return parts.empty() || std::ranges::any_of(parts, [&](const std::string& part) {
+           return name.find(part) != std::string::npos;
+         });
+}
+
 // The exit status.
-int run(const std::string& only, bool quick, const std::string& json_file) {
+int run(const std::vector<std::string>& only, bool quick, const std::string& json_file) {
   fmt::print("{:<46} {:>11} {:>11}  {:<9} {:>7}  {:<8} {}\n", "benchmark", "ours", "baseline", "unit",
              "ratio", "bar", "against");
   nlohmann::json results = nlohmann::json::array();
   for (const auto& benchmark : all_benchmarks()) {
-    if (benchmark.name.find(only) == std::string::npos) continue;
+    if (!is_wanted(benchmark.name, only)) continue;
     try {
       const Measurement measured = benchmark.measure(quick);
       print(benchmark, measured, quick);
@@ -76,7 +90,7 @@ int run(const std::string& only, bool quick, const std::string& json_file) {
     }
   }
   if (results.empty()) {
-    fmt::print(stderr, "no benchmark's name contains '{}'\n", only);
+    fmt::print(stderr, "no benchmark's name contains '{}'\n", fmt::join(only, "' or '"));
     return 2;
   }
   if (json_file.empty() || std::ofstream(json_file) << results.dump(2) << std::endl) return 0;
@@ -89,14 +103,16 @@ int run(const std::string& only, bool quick, const std::string& json_file) {
 int main(int argc, char** argv) {
   CommandLine program("Benchmarks of Actorflow: each figure beside a baseline of the same run",
                       "actorflow_bench");
-  std::string json_file, only, peer_of, gpu_trace, gpu_model = "resnet20";
+  std::vector<std::string> only;
+  std::string json_file, peer_of, gpu_trace, gpu_model = "resnet20";
   PeerOptions peer;
   std::string recovery_task;
   RecoveryOptions recovery;
   std::uint16_t connect_to = 0;
   bool quick = false;
   program.option("--json", json_file, "Write the results there, as a list of objects");
-  program.option("--only", only, "Run the benchmarks whose name contains this");
+  program.option("--only", only, "Run the benchmarks whose name contains this; may be repeated")
+      .one_at_a_time();
   program.flag("--quick", quick, "Small sizes: shows that they run, not how fast");
   program.option("--gpu_trace", gpu_trace, "Only write the trace of a training step on a GPU there");
   program.option("--gpu_model", gpu_model, "The model of --gpu_trace")

@@ -1,5 +1,6 @@
 // Parameter servers in processes of their own: how fast variables go to a worker and back, against
-// copying their bytes, and training, against the same tasks in one process.
+// copying their bytes, and training, against the same tasks in one process, TensorFlow's parameter
+// servers and PyTorch's data-parallel training.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,6 +14,7 @@
 #include "apps/training/train_locally.h"
 #include "apps/training/train_replica.h"
 #include "bench/data.h"
+#include "bench/frameworks/frameworks.h"
 #include "bench/harness.h"
 #include "bench/program.h"
 #include "dataflow/ops/training_ops.h"
@@ -120,6 +122,7 @@ Measurement shard(bool quick) {
 // Training of a perceptron by stochastic gradient descent, by 2 parameter servers and 2 workers.
 struct Job {
   std::string hidden;  // as flags say it
+  std::string name_in_scripts;
   std::int64_t batch = 0;
   Strategy strategy;
   std::int64_t steps = 0;
@@ -157,18 +160,43 @@ double one_process(const Job& job, std::int64_t steps) {
   return report->examples_per_second / 1e3;
 }
 
+// The same of a framework: from its steps per second, of which a synchronous one takes two batches.
+double examples_of_steps(const Job& job, double steps_per_second) {
+  const int batches = is_synchronous(job.strategy) ? 2 : 1;
+  return steps_per_second * static_cast<double>(batches * job.batch) / 1e3;
+}
+
+double tensorflow_servers(const Job& job, bool quick) {
+  return examples_of_steps(
+      job, tensorflow_ps_steps_per_second(job.name_in_scripts, is_synchronous(job.strategy), quick));
+}
+
+double ddp_ranks(const Job& job, bool quick) {
+  return examples_of_steps(job, ddp_steps_per_second(job.name_in_scripts, quick));
+}
+
+std::int64_t steps_of(const Job& job, bool quick) { return quick ? 4 : job.steps; }
+
 std::function<Measurement(bool)> processes_beside_one(const Job& job) {
   return [job](bool quick) {
-    const std::int64_t steps = quick ? 4 : job.steps;
+    const std::int64_t steps = steps_of(job, quick);
     return in_turn(
         quick ? 1 : 3, [&] { return four_processes(job, steps); },
         [&] { return one_process(job, steps); });
   };
 }
 
-const Job small_synchronous{"128", 64, Synchronous{}, 3000};
-const Job small_asynchronous{"128", 64, Asynchronous{}, 8000};
-const Job large_synchronous{"1024,1024", 128, Synchronous{}, 300};
+std::function<Measurement(bool)> processes_beside(double (*peer)(const Job&, bool), const Job& job) {
+  return [peer, job](bool quick) {
+    return in_turn(
+        quick ? 1 : 3, [&] { return four_processes(job, steps_of(job, quick)); },
+        [&] { return peer(job, quick); });
+  };
+}
+
+const Job small_synchronous{"128", "mlp-128", 64, Synchronous{}, 3000};
+const Job small_asynchronous{"128", "mlp-128", 64, Asynchronous{}, 8000};
+const Job large_synchronous{"1024,1024", "mlp-1024", 128, Synchronous{}, 300};
 
 }  // namespace
 
@@ -181,6 +209,19 @@ std::vector<Benchmark> parameter_server_benchmarks() {
        at_least(0.7), processes_beside_one(small_asynchronous)},
       {"parameter_servers/2_ps_2_workers_784_1024_1024_10", "kimg/s", "the same tasks in one process",
        at_least(0.8), processes_beside_one(large_synchronous)},
+      {"parameter_servers/2_ps_2_workers_784_128_10_vs_tensorflow", "kimg/s",
+       "TensorFlow, as many processes", at_least(8),
+       processes_beside(tensorflow_servers, small_synchronous)},
+      {"parameter_servers/2_ps_2_workers_784_128_10_async_vs_tensorflow", "kimg/s",
+       "TensorFlow, as many processes", at_least(8),
+       processes_beside(tensorflow_servers, small_asynchronous)},
+      {"parameter_servers/2_ps_2_workers_784_1024_1024_10_vs_tensorflow", "kimg/s",
+       "TensorFlow, as many processes", at_least(6),
+       processes_beside(tensorflow_servers, large_synchronous)},
+      {"parameter_servers/2_ps_2_workers_784_128_10_vs_ddp", "kimg/s", "PyTorch's DDP, two processes",
+       at_least(2.5), processes_beside(ddp_ranks, small_synchronous)},
+      {"parameter_servers/2_ps_2_workers_784_1024_1024_10_vs_ddp", "kimg/s",
+       "PyTorch's DDP, two processes", at_least(2), processes_beside(ddp_ranks, large_synchronous)},
   };
 }
 

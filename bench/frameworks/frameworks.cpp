@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include "bench/harness.h"
@@ -63,35 +64,64 @@ std::string output_of(const Framework& framework, const std::string& script,
   return text;
 }
 
+// The figure that a script prints; the greatest, if it measures in several ways. `of_what` is for
+// people.
+double figure_of(const Framework& framework, const std::string& script, const std::string& arguments,
+                 const std::string& of_what) {
+  std::istringstream figures(output_of(framework, script, arguments));
+  std::optional<double> greatest;
+  for (double figure = 0; figures >> figure;) greatest = std::max(greatest.value_or(figure), figure);
+  if (!greatest)
+    throw Error(Code::internal, fmt::format("no figure came from {} for {}", framework.name, of_what));
+  return *greatest;
+}
+
+// How long a script trains.
+double seconds_of_training(bool quick) { return quick ? 0.05 : 1.5; }
+
 }  // namespace
 
 const Framework pytorch{"PyTorch", "pytorch", "torch", "pytorch_step.py"};
 const Framework tensorflow{"TensorFlow", "tensorflow", "tensorflow", "tensorflow_step.py"};
+const Framework jax{"JAX", "jax", "jax", "jax_step.py"};
 
 double steps_per_second(const Framework& framework, const std::string& model, bool quick) {
-  double best = 0, steps = 0;
+  double best = 0;
   for (const int threads : {1, 2}) {
-    std::istringstream figures(
-        output_of(framework, framework.script,
-                  fmt::format("{} {} {}", quoted(model), quick ? 0.05 : 1.5, threads)));
-    while (figures >> steps) best = std::max(best, steps);
+    const std::string arguments =
+        fmt::format("{} {} {}", quoted(model), seconds_of_training(quick), threads);
+    best = std::max(best, figure_of(framework, framework.script, arguments, model));
   }
-  if (best == 0)
-    throw Error(Code::internal, fmt::format("no figures came from {} for {}", framework.name, model));
   return best;
 }
 
+double ddp_steps_per_second(const std::string& model, bool quick) {
+  return figure_of(pytorch, "pytorch_ddp.py",
+                   fmt::format("{} {}", quoted(model), seconds_of_training(quick)),
+                   model + " in two processes");
+}
+
+double tensorflow_ps_steps_per_second(const std::string& model, bool synchronous, bool quick) {
+  return figure_of(
+      tensorflow, "tensorflow_ps.py",
+      fmt::format("{} {} {}", quoted(model), seconds_of_training(quick), synchronous ? "sync" : "async"),
+      model + " by parameter servers");
+}
+
+double tensorflow_null_ops(int nodes, int threads, int steps_in_flight, bool quick) {
+  return figure_of(
+      tensorflow, "tensorflow_null_ops.py",
+      fmt::format("{} {} {} {}", nodes, seconds_of_training(quick), threads, steps_in_flight),
+      "null ops");
+}
+
 double pytorch_eager_ns(int ops, int chains) {
-  const std::string figure = output_of(pytorch, "pytorch_eager.py", fmt::format("{} {}", ops, chains));
-  if (figure.empty()) throw Error(Code::internal, "no figure came from PyTorch for small ops");
-  return std::stod(figure);
+  return figure_of(pytorch, "pytorch_eager.py", fmt::format("{} {}", ops, chains), "small ops");
 }
 
 double gloo_milliseconds(int ranks, std::int64_t bytes, int rounds) {
-  const std::string figure =
-      output_of(pytorch, "pytorch_all_reduce.py", fmt::format("{} {} {}", ranks, bytes, rounds));
-  if (figure.empty()) throw Error(Code::internal, "no figure came from PyTorch's gloo");
-  return std::stod(figure);
+  return figure_of(pytorch, "pytorch_all_reduce.py", fmt::format("{} {} {}", ranks, bytes, rounds),
+                   "an all-reduce by gloo");
 }
 
 double torchrun_seconds(int tasks) {

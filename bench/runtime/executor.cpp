@@ -1,6 +1,6 @@
 // The executor: how many nodes per second, and how long a small step takes. Against a plain loop over
-// the same graph (what the scheduling itself costs), against actors that send a message per edge, and
-// against our own node actors (what lanes save).
+// the same graph (what the scheduling itself costs), against actors that send a message per edge,
+// against our own node actors (what lanes save), and against TensorFlow's executor.
 #include <algorithm>
 #include <atomic>
 #include <caf/all.hpp>
@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "actors/actorflow.h"
+#include "bench/frameworks/frameworks.h"
 #include "bench/harness.h"
 #include "dataflow/graph/core_ops.h"
 #include "kernels/devices/device.h"
@@ -175,6 +176,15 @@ Measurement null_ops_on_two_threads(bool quick) {
       [&] { return null_ops(graph, 1, 1, steps); });
 }
 
+// On one thread with one step in flight, or on two with four.
+Measurement null_ops_against_tensorflow(int threads, bool quick) {
+  const RandomGraph graph = bm_executor(quick);
+  const int in_flight = threads == 1 ? 1 : 4, steps = threads * (quick ? 20 : 400);
+  return in_turn(
+      quick ? 1 : 3, [&] { return null_ops(graph, threads, in_flight, steps); },
+      [&] { return tensorflow_null_ops(static_cast<int>(graph.size()), threads, in_flight, quick); });
+}
+
 constexpr int chain_length = 1000;
 
 // Nanoseconds per addition.
@@ -263,6 +273,10 @@ std::vector<Benchmark> executor_benchmarks() {
        null_ops_against_node_actors},
       {"executor/null_ops_2_threads_4_steps", "Mnode/s", "ours on one thread", at_least(1.3),
        null_ops_on_two_threads},
+      {"executor/null_ops_vs_tensorflow", "Mnode/s", "TensorFlow's executor", at_least(1.5),
+       [](bool quick) { return null_ops_against_tensorflow(1, quick); }},
+      {"executor/null_ops_2_threads_4_steps_vs_tensorflow", "Mnode/s", "TensorFlow's executor",
+       at_least(2), [](bool quick) { return null_ops_against_tensorflow(2, quick); }},
       {"executor/chain_of_1000_adds", "ns/op", "plain loop with the same pool", at_most(4), chain},
       {"executor/step_latency_30_ops_p50", "us", "CAF scoped_actor request", at_most(1), latency},
   };

@@ -1,5 +1,6 @@
 // A training step of a convolutional model, against its convolutions and matrix products alone in
-// oneDNN, each in its best layouts and with its fastest algorithm, and against PyTorch and TensorFlow.
+// oneDNN, each in its best layouts and with its fastest algorithm, and against PyTorch, TensorFlow and
+// JAX.
 // And its input, augmented images, against the images that steps take.
 #include <omp.h>
 
@@ -230,6 +231,7 @@ std::vector<Benchmark> conv_model_benchmarks() {
       against(pytorch, resnet20, 1.2),
       against(tensorflow, lenet, 1),
       against(tensorflow, resnet20, 1),
+      against(jax, lenet, 1.5),
   };
 }
 

@@ -1,5 +1,5 @@
 // Training: a step of a multi-layer perceptron on MNIST against its matrix products alone and against
-// PyTorch and TensorFlow, and two workers with a core each against one.
+// PyTorch, TensorFlow and JAX, and two workers with a core each against one.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -195,6 +195,8 @@ std::vector<Benchmark> training_benchmarks() {
       against(pytorch, large_mlp, 1.1),
       against(tensorflow, small_mlp, 2),
       against(tensorflow, large_mlp, 0.9),
+      against(jax, small_mlp, 2),
+      against(jax, large_mlp, 1.1),
       {"training/null_step_of_800_replicas", "ms", "8 x that of 100", at_most(2), barrier_of_800},
       {"training/two_workers_784_128_10", "kimg/s", "one worker on one core", at_least(1.75),
        two_workers},
