@@ -150,16 +150,14 @@ void run_rank(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("One rank of data-parallel training on the CPU", "data_parallel");
+  CommandLine program("One rank of data-parallel training on the CPU", "data_parallel");
   Options options;
-  app.add_option("--hosts", options.hosts, "Addresses of the ranks")->required();
-  app.add_option("--rank", options.rank, "The number of this rank")->check(CLI::Range(0, 99));
-  app.add_option("--model", options.model, "What is trained")
-      ->required()
-      ->check(CLI::IsMember(workloads()));
-  app.add_option("--steps", options.steps, "How many steps are timed")->check(CLI::Range(1, 1'000'000));
-  return run_program(app, argc, argv, [&] {
+  program.option("--hosts", options.hosts, "Addresses of the ranks").required();
+  program.option("--rank", options.rank, "The number of this rank").check(in_range(0, 99));
+  program.option("--model", options.model, "What is trained").required().check(one_of(workloads()));
+  program.option("--steps", options.steps, "How many steps are timed").check(in_range(1, 1'000'000));
+  return run_program(program, argc, argv, [&] {
     run_rank(options);
-    return 0;
+    return success;
   });
 }
