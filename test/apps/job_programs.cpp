@@ -17,11 +17,10 @@ using namespace actorflow::test;
 
 namespace {
 
-// A million records, so that the job lasts while the test looks at it.
 class Sort {
  public:
   Sort() {
-    Process gensort({"gensort", "gensort", "--records", "1000000", "--output", unsorted_});
+    Process gensort({"gensort", "gensort", "--records", "300000", "--output", unsorted_});
     BOOST_TEST(gensort.wait() == 0, gensort.output());
     job.use_program("terasort", {"--input", unsorted_, "--split_bytes", "500000"});
   }
@@ -30,7 +29,7 @@ class Sort {
     job.expect_success();
     const std::string sorted = valsort(job.file("out"));
     BOOST_TEST(sorted.find("SUCCESS - all records are in order") != std::string::npos, sorted);
-    BOOST_TEST(sorted.find("Records: 1000000\n") != std::string::npos, sorted);
+    BOOST_TEST(sorted.find("Records: 300000\n") != std::string::npos, sorted);
     BOOST_TEST(checksum_of(sorted) == checksum_of(valsort(unsorted_)));
   }
 
@@ -51,15 +50,15 @@ class Sort {
   const std::string unsorted_ = job.file("unsorted");
 };
 
-// Three million rows with 200,000 keys, and a row for each third key.
+// A million rows with 200,000 keys, and a row for each third key.
 void join_tables(JobCluster& job) {
   std::minstd_rand random(1);
   std::ofstream left(job.file("left.csv")), right(job.file("right.csv"));
-  for (int row = 0; row < 3'000'000; ++row)
+  for (int row = 0; row < 1'000'000; ++row)
     left << "key" << random() % 200'000 << ",left" << row << '\n';
   for (int row = 0; row < 60'000; ++row) right << "key" << 3 * row << ",right" << row << '\n';
   job.use_program("join", {"--left", job.file("left.csv"), "--right", job.file("right.csv"), "--kind",
-                           "outer", "--split_bytes", "1000000"});
+                           "outer", "--split_bytes", "300000"});
 }
 
 // Whether the process has read more than itself (which tells it from other builds) and so many bytes.
@@ -74,10 +73,12 @@ bool has_read(const Process& process, std::size_t bytes) {
   return !ended && read >= own + bytes;
 }
 
-// The first process begins first: the others find it at once, while the job has most of its way to go.
-void start(JobCluster& job, const std::vector<std::string>& environment_of_last = {}) {
-  for (std::size_t task = 0; task < 2; ++task) job.start(task, {});
-  job.start(2, {.environment = environment_of_last});
+// All processes read their input slowly, so that the job lasts while others join it and the test looks.
+void start(JobCluster& job, const std::string& rules_of_last = "") {
+  const std::string slowly = rule("open /unsorted", 0) + rule("open .csv", 0);
+  for (std::size_t task = 0; task < 3; ++task)
+    job.start(task, {.environment = broken_disk(job, slowly + (task == 2 ? rules_of_last : ""),
+                                                "rules" + std::to_string(task))});
 }
 
 // When the last process has read so many bytes, parts run there or have run.
@@ -91,7 +92,7 @@ void kill_one_after(JobCluster& job, std::size_t bytes) {
 
 // On the disk of the last process a call for files of the result fails.
 void break_a_disk(JobCluster& job, const std::string& call, int error, const std::string& times = "") {
-  start(job, broken_disk(job, rule(call + " " + job.file("out") + "/part-", error, times)));
+  start(job, rule(call + " " + job.file("out") + "/part-", error, times));
   BOOST_TEST(job.coordinator().prints("it runs again"), job.coordinator().output());
 }
 

@@ -29,8 +29,7 @@ constexpr const char* cause = "a planted error";
 
 enum class Links { wide, narrow };
 
-// Parameter servers and workers, or workers alone, whose collectives throw; a process that has ended
-// itself is started again.
+// Parameter servers and workers; a process that has ended itself is started again.
 class Job {
  public:
   // `throws`: the handler that throws in the first life of a task of the job `thrower`, as
@@ -39,8 +38,7 @@ class Job {
   // come.
   Job(const std::string& thrower, const std::string& throws, Links links = Links::wide)
       : narrow_(links == Links::narrow) {
-    const bool together = throws.starts_with("collectives/");
-    const int ps = together ? 0 : narrow_ ? 1 : 2, workers = narrow_ ? 1 : 3;
+    const int ps = narrow_ ? 1 : 2, workers = narrow_ ? 1 : 3;
     // A task that saves piece by piece: the second server, which has the weights, and many of them.
     const bool saves = throws.starts_with("checkpoint-io/");
     // So that a lane gives nodes away to other actors, whose answers it has to look for.
@@ -50,8 +48,7 @@ class Job {
     const int steps = throws.starts_with("peer/Beat") ? 1000 : 60;
     const auto addresses = test::free_addresses(ps + workers);
     const auto first_worker = addresses.begin() + ps;
-    flags_ = {together ? "--strategy=multi_worker"
-                       : fmt::format("--ps_hosts={}", fmt::join(addresses.begin(), first_worker, ",")),
+    flags_ = {fmt::format("--ps_hosts={}", fmt::join(addresses.begin(), first_worker, ",")),
               fmt::format("--worker_hosts={}", fmt::join(first_worker, addresses.end(), ",")),
               "--data=digits",
               fmt::format("--hidden={}", hidden),
@@ -145,21 +142,16 @@ BOOST_AUTO_TEST_CASE(throws_on_the_parameter_server_leave_nobody_waiting) {
        {"worker/RegisterGraph:2", "worker/RunGraph:20", "lane/StartStep:20", "lane/Completed:20",
         "rendezvous/AwaitTensor:20", "rendezvous/TensorDelivery:20", "coordinator/StateCall:20",
         "coordinator/GradientApplied:20", "coordinator/GlobalStepIs:1",
-        "parameter-shard/AskGlobalStep:1", "worker/GetStatus:1", "parameter-shard/SetGlobalStep:20",
+        "parameter-shard/AskGlobalStep:1", "parameter-shard/SetGlobalStep:20",
         "checkpoint-io/SaveTensors:2", "checkpoint-io/Tick:3", "peer/Message:20", "peer/LinkUp:1"})
     expect_end("ps", throws);
 }
 
 BOOST_AUTO_TEST_CASE(throws_on_the_worker_leave_nobody_waiting) {
   for (const char* throws :
-       {"master/MasterCall:20", "master/StepDone:20", "master/TaskStatus:1", "master/GraphRegistered:3",
-        "worker/RunGraph:20", "lane/StartStep:20", "lane/Completed:20", "lane/Tick:1", "node/Fire:5",
+       {"master/MasterCall:20", "master/StepDone:20", "master/GraphRegistered:3", "worker/RunGraph:20",
+        "lane/StartStep:20", "lane/Completed:20", "lane/Tick:1", "node/Fire:5",
         "rendezvous/AwaitTensor:20", "peer/Message:20", "peer/Beat:1"})
-    expect_end("worker", throws);
-}
-
-BOOST_AUTO_TEST_CASE(throws_of_collectives_leave_no_rank_waiting) {
-  for (const char* throws : {"collectives/StateCall:20", "collectives/ActorMessage:40:after:no_memory"})
     expect_end("worker", throws);
 }
 
