@@ -138,12 +138,12 @@ BOOST_AUTO_TEST_CASE(under_mpirun, *boost::unit_test::precondition(has_python)) 
 
 BOOST_AUTO_TEST_CASE(under_the_mpirun_of_open_mpi, *boost::unit_test::precondition(has_open_mpi)) {
   Process sum(with_mpirun(open_mpi, 3, {program("all_reduce")}));
-  Process servers(with_mpirun(
-      open_mpi, 3,
-      {"/usr/bin/env", "ACTORFLOW_PS=1", program("actorflow"), "train", "digits", "--epochs", "2"}));
   BOOST_TEST(sum.wait() == 0, sum.output());
   for (const char* rank : {"0", "1", "2"})
     BOOST_TEST(contains(sum.output(), std::string("rank ") + rank + " of 3 adds"), sum.output());
+  Process servers(with_mpirun(
+      open_mpi, 3,
+      {"/usr/bin/env", "ACTORFLOW_PS=1", program("actorflow"), "train", "digits", "--epochs", "2"}));
   BOOST_TEST(servers.wait() == 0, servers.output());
   for (const char* task : {"/job:worker/task:0", "/job:worker/task:1", "/job:ps/task:0"})
     BOOST_TEST(contains(servers.output(), task), servers.output());

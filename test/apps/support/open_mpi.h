@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "test/support/folder.h"
+
 namespace actorflow::test {
 
 // Debian's.
@@ -18,10 +20,13 @@ inline boost::test_tools::assertion_result has_open_mpi(boost::unit_test::test_u
   return result;
 }
 
-// The command by which an mpirun starts ranks on this machine, whatever cores it has.
+// The command by which an mpirun starts ranks on this machine, whatever cores it has. Its files are in a
+// folder of this test's own: in the one that all share, two that begin at once fail. One at a time.
 inline std::vector<std::string> with_mpirun(const std::string& mpirun, int ranks,
                                             const std::vector<std::string>& command) {
-  std::vector<std::string> words{mpirun, "--allow-run-as-root", "--oversubscribe", "-np",
+  static const Folder files;
+  std::vector<std::string> words{"/usr/bin/env",        "TMPDIR=" + files.path(), mpirun,
+                                 "--allow-run-as-root", "--oversubscribe",        "-np",
                                  std::to_string(ranks)};
   words.insert(words.end(), command.begin(), command.end());
   return words;
