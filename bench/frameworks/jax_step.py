@@ -9,7 +9,6 @@ import functools
 import math
 import os
 import sys
-import time
 
 # XLA takes a thread for each core that the process may use.
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(sys.argv[3])])
@@ -19,6 +18,8 @@ import jax
 import jax.numpy as jnp
 import numpy
 from jax import lax
+
+import timing
 
 LEARNING_RATE = 0.01
 generator = numpy.random.default_rng(1)  # each op of jax.random would be compiled first
@@ -87,12 +88,7 @@ def steps_per_second(name, seconds):
             model = train(model, *batches[step % len(batches)])
         jax.block_until_ready(model)
 
-    run(4)
-    steps, start = 0, time.perf_counter()
-    while time.perf_counter() < start + seconds:
-        run(8)
-        steps += 8
-    return steps / (time.perf_counter() - start)
+    return timing.steps_per_second(run, seconds)
 
 
 if __name__ == "__main__":

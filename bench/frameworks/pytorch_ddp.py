@@ -15,11 +15,10 @@ warnings.filterwarnings("ignore")  # PyTorch misses NumPy, which is not used her
 
 import torch
 import torch.distributed as distributed
-from torch.nn import functional
 from torch.nn.parallel import DistributedDataParallel
 
 from pytorch_all_reduce import free_port
-from pytorch_step import MODELS
+from pytorch_step import MODELS, image_batches, training
 
 RANKS = 2
 
@@ -37,17 +36,12 @@ def run(rank, name, seconds, port):
     make, shape = MODELS[name]
     # No copy of the gradients, and no averages of batch normalisation sent in each step: ours does neither.
     model = DistributedDataParallel(make(), gradient_as_bucket_view=True, broadcast_buffers=False)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     torch.manual_seed(rank)
-    batches = [(torch.rand(shape), torch.randint(10, shape[:1])) for _ in range(16)]
+    run_steps = training(model, image_batches(shape))
 
     def train(steps):
         begin = time.perf_counter()
-        for step in range(steps):
-            x, labels = batches[step % len(batches)]
-            optimizer.zero_grad(set_to_none=True)
-            functional.cross_entropy(model(x), labels).backward()
-            optimizer.step()
+        run_steps(steps)
         return steps / (time.perf_counter() - begin)
 
     train(4)

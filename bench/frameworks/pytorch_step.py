@@ -6,7 +6,6 @@ stochastic gradient descent.
 """
 
 import sys
-import time
 import warnings
 
 warnings.filterwarnings("ignore")  # PyTorch misses NumPy, which is not used here
@@ -14,6 +13,8 @@ warnings.filterwarnings("ignore")  # PyTorch misses NumPy, which is not used her
 import torch
 from torch import nn
 from torch.nn import functional
+
+import timing
 
 
 def mlp(*sizes):
@@ -101,16 +102,13 @@ MODELS = {
 }
 
 
-def steps_per_second(name, seconds, compiled=False):
-    make, shape = MODELS[name]
-    torch.manual_seed(1)
-    model = make()
+def image_batches(shape):
+    return [(torch.rand(shape), torch.randint(10, shape[:1])) for _ in range(16)]
+
+
+def training(model, batches):
+    """A function that makes so many steps, each with the next batch."""
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    if name == "gpt":
-        batches = [(torch.randint(65, shape), torch.randint(65, (shape[0] * shape[1],))) for _ in range(16)]
-        model = torch.compile(model) if compiled else model
-    else:
-        batches = [(torch.rand(shape), torch.randint(10, shape[:1])) for _ in range(16)]
 
     def run(steps):
         for step in range(steps):
@@ -119,12 +117,19 @@ def steps_per_second(name, seconds, compiled=False):
             functional.cross_entropy(model(x), labels).backward()
             optimizer.step()
 
-    run(4)
-    steps, start = 0, time.perf_counter()
-    while time.perf_counter() < start + seconds:
-        run(8)
-        steps += 8
-    return steps / (time.perf_counter() - start)
+    return run
+
+
+def steps_per_second(name, seconds, compiled=False):
+    make, shape = MODELS[name]
+    torch.manual_seed(1)
+    model = make()
+    if name == "gpt":
+        batches = [(torch.randint(65, shape), torch.randint(65, (shape[0] * shape[1],))) for _ in range(16)]
+        model = torch.compile(model) if compiled else model
+    else:
+        batches = image_batches(shape)
+    return timing.steps_per_second(training(model, batches), seconds)
 
 
 def main():

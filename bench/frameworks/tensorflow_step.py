@@ -9,7 +9,6 @@ with tf.nn and not with Keras, whose batch normalisation is not the fused one.
 import math
 import os
 import sys
-import time
 
 # TensorFlow greets on the descriptor of standard error; Python's own errors still get there.
 sys.stderr = os.fdopen(os.dup(2), "w")
@@ -17,6 +16,8 @@ os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 import tensorflow as tf
+
+import timing
 
 LEARNING_RATE = 0.01
 # Name: shape of a batch.
@@ -123,12 +124,7 @@ def steps_per_second(name, seconds, compiled):
             loss = train(*batches[step % len(batches)])
         return loss.numpy()
 
-    run(4)
-    steps, start = 0, time.perf_counter()
-    while time.perf_counter() < start + seconds:
-        run(8)
-        steps += 8
-    return steps / (time.perf_counter() - start)
+    return timing.steps_per_second(run, seconds)
 
 
 def main():
