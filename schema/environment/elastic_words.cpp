@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "dataflow/values/comma_list.h"
+
 namespace actorflow {
 namespace {
 
@@ -42,16 +44,6 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
-std::vector<std::string> addresses_in(std::string_view list) {
-  std::vector<std::string> addresses;
-  while (!list.empty()) {
-    const auto end = std::min(list.find(','), list.size());
-    addresses.emplace_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return addresses;
-}
-
 std::string joined(const std::vector<std::string>& addresses) {
   std::string text;
   for (const auto& address : addresses) text += (text.empty() ? "" : ",") + address;
@@ -62,7 +54,7 @@ std::optional<ElasticNews> parse_world(Words words) {
   ElasticNews news;
   news.world.epoch = words.number(1, no_limit);
   news.world.rank = static_cast<int>(words.number(0, 1 << 20));
-  news.world.addresses = addresses_in(words.next());
+  news.world.addresses = split_at_commas(words.next());
   const bool has_rank = static_cast<std::size_t>(news.world.rank) < news.world.addresses.size();
   if (!words.ok() || !has_rank) return std::nullopt;
   return news;

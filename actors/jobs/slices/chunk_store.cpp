@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "dataflow/values/comma_list.h"
 #include "dataflow/values/error.h"
 #include "kernels/devices/pool.h"
 #include "schema/records/key.h"
@@ -19,12 +19,8 @@ std::span<const std::byte> bytes_of(const Chunk& chunk) {
 namespace {
 
 std::vector<std::string> folders_of(std::string_view list) {
-  std::vector<std::string> folders;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(','), list.size());
-    if (end > 0) folders.emplace_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
+  std::vector<std::string> folders = split_at_commas(list);
+  std::erase(folders, "");
   if (folders.empty()) folders.emplace_back();
   return folders;
 }
