@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <limits>
 #include <utility>
 
@@ -55,7 +56,7 @@ void tell_contradiction(const TrainTaskFlags& flags, const TaskConfig& config,
                   fmt::format("{} was started with flags that do not fit the cluster: {}",
                               server.name().to_string(), error.what())},
                  std::chrono::milliseconds(options.connect_timeout_ms));
-  } catch (const Error& failure) {
+  } catch (const std::exception& failure) {
     spdlog::warn("the other tasks were not told: {}", failure.what());
   }
 }
