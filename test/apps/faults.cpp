@@ -12,6 +12,7 @@
 
 #include "apps/cli/interrupts.h"
 #include "test/apps/support/ports.h"
+#include "test/apps/support/process_memory.h"
 #include "test/apps/support/trainers.h"
 
 BOOST_AUTO_TEST_SUITE(faults)
@@ -59,15 +60,6 @@ std::vector<std::string> hostile_messages() {
   messages.push_back(words({0, 100, 0, 1}));                    // truncated
   messages.push_back(words({0, 1, 0xFFFF'FFFF, 0xFFFF'FFFF}));  // a pointer out of bounds
   return messages;
-}
-
-std::int64_t resident_kib(pid_t process) {
-  std::ifstream status("/proc/" + std::to_string(process) + "/status");
-  std::string word;
-  std::int64_t value = 0;
-  while (status >> word)
-    if (word == "VmRSS:" && status >> value) return value;
-  return 0;
 }
 
 // Until the process has taken a signal that it waits for; or has ended.

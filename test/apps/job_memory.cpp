@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "test/apps/support/peak_memory.h"
 #include "test/apps/support/process.h"
+#include "test/apps/support/process_memory.h"
 #include "test/support/folder.h"
 #include "test/support/sanitized.h"
 

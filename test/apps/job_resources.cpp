@@ -44,11 +44,7 @@ BOOST_AUTO_TEST_CASE(a_disk_that_is_full_for_all_ends_the_job_and_names_the_file
   JobCluster job(2);
   const auto environment = broken_disk(job, rule("open /part-", ENOSPC));
   for (std::size_t task = 0; task < 2; ++task) job.start(task, {.environment = environment});
-  for (std::size_t task = 0; task < 2; ++task) {
-    BOOST_TEST(job[task].wait() == 1);
-    BOOST_TEST(says(job[task], "No space left on device"), job[task].output());
-    BOOST_TEST(says(job[task], job.file("out") + "/part-"), job[task].output());
-  }
+  expect_end_of_bad_disk(job, ENOSPC, "out/part-");
 }
 
 // The work folder is on a file system that is really full; then there is room.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
-#include <cstring>
 
 #include "test/apps/support/job_resources.h"
 
@@ -31,14 +30,6 @@ void start_with_wide_shares(JobCluster& job, std::size_t task,
   job.start(task, {.slow_us = slow_us, .flags = flags, .environment = environment});
 }
 
-void expect_end_of_bad_disk(JobCluster& job, int error) {
-  for (std::size_t task = 0; task < 2; ++task) {
-    BOOST_TEST(job[task].wait() == 1, job[task].output());
-    BOOST_TEST(says(job[task], std::strerror(error)), job[task].output());
-    BOOST_TEST(says(job[task], job.file("spilled") + "/scratch."), job[task].output());
-  }
-}
-
 std::size_t lines_of_shares(const JobCluster& job) {
   std::size_t lines = 0;
   for (const auto& [name, text] : files_of(job.file("shares")))
@@ -64,11 +55,7 @@ BOOST_AUTO_TEST_CASE(shares_of_records_for_which_no_disk_has_room_end_the_job) {
   const auto environment = broken_disk(job, rule("open /stage-", ENOSPC));
   job.start(0, {.flags = with_shares(job), .environment = environment});
   job.start(1, {.environment = environment});
-  for (std::size_t task = 0; task < 2; ++task) {
-    BOOST_TEST(job[task].wait() == 1);
-    BOOST_TEST(says(job[task], "No space left on device"), job[task].output());
-    BOOST_TEST(says(job[task], job.file("work") + "/stage-"), job[task].output());
-  }
+  expect_end_of_bad_disk(job, ENOSPC, "work/stage-");
   BOOST_TEST(files_of(job.file("shares")).empty());
 }
 
@@ -88,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_large_share_for_which_its_disk_has_no_room_ends_the_job_a
     JobCluster job(2);
     start_with_wide_shares(job, 0);
     start_with_wide_shares(job, 1, broken_disk(job, rule(call, ENOSPC)));
-    expect_end_of_bad_disk(job, ENOSPC);
+    expect_end_of_bad_disk(job, ENOSPC, "spilled/scratch.");
   }
 }
 
@@ -102,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_large_share_that_cannot_be_made_again_ends_the_job_and_na
     job[1].send_signal(SIGKILL);
     BOOST_TEST(job[1].wait() == 128 + SIGKILL);
     start_with_wide_shares(job, 1, broken_disk(job, rule("pwrite /scratch.", error)));
-    expect_end_of_bad_disk(job, error);
+    expect_end_of_bad_disk(job, error, "spilled/scratch.");
   }
 }
 

@@ -11,6 +11,7 @@
 #include "actors/models/model.h"
 #include "actors/simulation/seeds.h"
 #include "actors/simulation/simulation_test.h"
+#include "test/simulation/support/points_of_a_line.h"
 
 BOOST_AUTO_TEST_SUITE(callback_state)
 
@@ -62,20 +63,14 @@ Callbacks stopping_after_a_batch() {
 }
 
 Weights learn(const Distribution& strategy, const Callbacks& callbacks) {
-  constexpr std::int64_t count = 30;
-  std::vector<float> x, y;
-  for (std::int64_t i = 0; i < count; ++i) {
-    x.push_back(static_cast<float>(i) / 10 - 1);
-    y.push_back(2 * x.back() + 1);
-  }
+  const auto [x, y] = test::points_of_a_line();
   Model model = sequential({dense(3, tanh), dropout(0.1), dense(1)});
   model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.05}});
-  model.fit({Tensor::of<float>({count, 1}, x), Tensor::of<float>({count, 1}, y)},
-            {.epochs = epochs,
-             .batch_size = 12,
-             .callbacks = callbacks,
-             .verbosity = Verbosity::silent,
-             .strategy = strategy});
+  model.fit({x, y}, {.epochs = epochs,
+                     .batch_size = 12,
+                     .callbacks = callbacks,
+                     .verbosity = Verbosity::silent,
+                     .strategy = strategy});
   return is_chief(strategy) ? model.weights() : Weights{};
 }
 

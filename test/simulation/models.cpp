@@ -15,23 +15,15 @@
 #include "actors/simulation/seeds.h"
 #include "actors/simulation/simulation_test.h"
 #include "dataflow/values/error.h"
+#include "test/simulation/support/points_of_a_line.h"
 
 BOOST_AUTO_TEST_SUITE(models)
 
 using namespace actorflow;
 using namespace std::chrono_literals;
+using test::points_of_a_line;
 
 namespace {
-
-std::pair<Tensor, Tensor> points_of_a_line() {
-  constexpr std::int64_t count = 30;
-  std::vector<float> x, y;
-  for (std::int64_t i = 0; i < count; ++i) {
-    x.push_back(static_cast<float>(i) / 10 - 1);
-    y.push_back(2 * x.back() + 1);
-  }
-  return {Tensor::of<float>({count, 1}, x), Tensor::of<float>({count, 1}, y)};
-}
 
 // What the chief has in the end: the weights, and what the epochs that it has seen have measured.
 struct Learned {

@@ -15,6 +15,7 @@
 #include "actors/simulation/simulation_test.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
+#include "test/simulation/support/points_of_a_line.h"
 
 BOOST_AUTO_TEST_SUITE(strategies)
 
@@ -63,18 +64,11 @@ Learned learn(SimTask& task, const Cluster& cluster, Model model, const Training
   return {model.weights(), model.step(), clock.now() - began};
 }
 
-// y = 2 x + 1. The last batch of an epoch is smaller.
 Learned fit_a_line(SimTask& task, const Cluster& cluster) {
-  constexpr std::int64_t count = 30;
-  std::vector<float> x, y;
-  for (std::int64_t i = 0; i < count; ++i) {
-    x.push_back(static_cast<float>(i) / 10 - 1);
-    y.push_back(2 * x.back() + 1);
-  }
+  const auto [x, y] = test::points_of_a_line();
   Model model = sequential({dense(3, tanh), dropout(0.1), dense(1)});
   model.compile({.loss = mean_squared_error(), .optimizer = Adam{0.05}});
-  return learn(task, cluster, std::move(model),
-               {Tensor::of<float>({count, 1}, x), Tensor::of<float>({count, 1}, y)}, 8, 12);
+  return learn(task, cluster, std::move(model), {x, y}, 8, 12);
 }
 
 constexpr std::int64_t updates = 192;  // wanted; replicas that do not wait make up to two more

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/test/unit_test.hpp>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,15 @@ inline bool says(Process& process, const std::string& text) {
 // Whether small allocations can be made to fail: a sanitizer's allocator ends the program.
 inline boost::test_tools::assertion_result can_be_scarce(boost::unit_test::test_unit_id) {
   return !sanitized;
+}
+
+// Both tasks of the job fail, and say with what error, and for which file.
+inline void expect_end_of_bad_disk(JobCluster& job, int error, const std::string& file) {
+  for (std::size_t task = 0; task < 2; ++task) {
+    BOOST_TEST(job[task].wait() == 1, job[task].output());
+    BOOST_TEST(says(job[task], std::strerror(error)), job[task].output());
+    BOOST_TEST(says(job[task], job.file(file)), job[task].output());
+  }
 }
 
 // Of three tasks all but the coordinator have little memory while they write files.
