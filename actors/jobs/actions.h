@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "actors/jobs/collection.h"
-#include "actors/jobs/results.h"
+#include "actors/jobs/sinks/results.h"
 
 namespace actorflow {
 

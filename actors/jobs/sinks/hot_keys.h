@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/sampling.h"
-#include "actors/jobs/sinks.h"
-#include "actors/jobs/skew.h"
+#include "actors/jobs/sinks/sampling.h"
+#include "actors/jobs/sinks/sinks.h"
+#include "actors/jobs/sinks/skew.h"
 #include "dataflow/values/check.h"
 
 namespace actorflow {

@@ -1,4 +1,4 @@
-#include "actors/jobs/skew.h"
+#include "actors/jobs/sinks/skew.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

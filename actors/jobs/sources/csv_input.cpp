@@ -1,4 +1,4 @@
-#include "actors/jobs/csv_input.h"
+#include "actors/jobs/sources/csv_input.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

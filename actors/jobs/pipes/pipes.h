@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/job_context.h"
+#include "actors/jobs/context/job_context.h"
 #include "schema/records/key.h"
 #include "schema/records/record_codec.h"
 

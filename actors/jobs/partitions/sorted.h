@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/pipes.h"
-#include "actors/jobs/record_order.h"
-#include "actors/jobs/record_sorter.h"
-#include "actors/jobs/sampling.h"
-#include "actors/jobs/sinks.h"
+#include "actors/jobs/pipes/pipes.h"
+#include "actors/jobs/sinks/sampling.h"
+#include "actors/jobs/sinks/sinks.h"
+#include "actors/jobs/sorting/record_order.h"
+#include "actors/jobs/sorting/record_sorter.h"
 
 namespace actorflow {
 

@@ -1,4 +1,4 @@
-#include "actors/jobs/outputs.h"
+#include "actors/jobs/outputs/outputs.h"
 
 #include <fmt/format.h>
 

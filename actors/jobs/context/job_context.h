@@ -1,4 +1,4 @@
-// What a job and its collections share. For the headers of this folder.
+// What a job and its collections share. For the headers of actors/jobs.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "actors/jobs/context/job_options.h"
+#include "actors/jobs/context/job_parameters.h"
 #include "actors/jobs/engine/job_engine.h"
 #include "actors/jobs/engine/operator_failure.h"
 #include "actors/jobs/engine/part.h"
-#include "actors/jobs/job_options.h"
-#include "actors/jobs/job_parameters.h"
 #include "dataflow/jobs/plan.h"
 #include "schema/records/record.h"
 

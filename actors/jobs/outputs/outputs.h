@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/job_context.h"
+#include "actors/jobs/context/job_context.h"
 #include "schema/formats/byte_sink.h"
 #include "schema/records/csv_record.h"
 #include "schema/records/record_codec.h"

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "actors/jobs/context/job_context.h"
 #include "actors/jobs/engine/part.h"
-#include "actors/jobs/folds.h"
-#include "actors/jobs/held_values.h"
-#include "actors/jobs/job_context.h"
-#include "actors/jobs/skew.h"
+#include "actors/jobs/sinks/folds.h"
+#include "actors/jobs/sinks/held_values.h"
+#include "actors/jobs/sinks/skew.h"
 #include "dataflow/values/error.h"
 #include "kernels/shuffle/partition_buffer.h"
 #include "kernels/shuffle/partition_of.h"

@@ -1,4 +1,4 @@
-#include "actors/jobs/job_parameters.h"
+#include "actors/jobs/context/job_parameters.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "actors/jobs/job_context.h"
+#include "actors/jobs/context/job_context.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "actors/jobs/hot_keys.h"
+#include "actors/jobs/sinks/hot_keys.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/folds.h"
-#include "actors/jobs/held_values.h"
-#include "actors/jobs/pipes.h"
-#include "actors/jobs/record_order.h"
-#include "actors/jobs/record_sorter.h"
-#include "actors/jobs/runs.h"
-#include "actors/jobs/skew.h"
+#include "actors/jobs/pipes/pipes.h"
+#include "actors/jobs/sinks/folds.h"
+#include "actors/jobs/sinks/held_values.h"
+#include "actors/jobs/sinks/skew.h"
+#include "actors/jobs/sorting/record_order.h"
+#include "actors/jobs/sorting/record_sorter.h"
+#include "actors/jobs/sorting/runs.h"
 #include "kernels/shuffle/group_table.h"
 #include "schema/records/stored_record.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/outputs.h"
+#include "actors/jobs/outputs/outputs.h"
 #include "schema/parquet/parquet_rows.h"
 #include "schema/parquet/parquet_writer.h"
 

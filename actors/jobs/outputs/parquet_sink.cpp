@@ -1,4 +1,4 @@
-#include "actors/jobs/parquet_sink.h"
+#include "actors/jobs/outputs/parquet_sink.h"
 
 #include <fmt/format.h>
 

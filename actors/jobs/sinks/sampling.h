@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "actors/jobs/context/job_context.h"
 #include "actors/jobs/engine/part.h"
-#include "actors/jobs/job_context.h"
-#include "actors/jobs/results.h"
+#include "actors/jobs/sinks/results.h"
 #include "schema/records/record_codec.h"
 
 namespace actorflow {

@@ -1,4 +1,4 @@
-#include "actors/jobs/runs.h"
+#include "actors/jobs/sorting/runs.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "actors/jobs/engine/part.h"
-#include "actors/jobs/runs.h"
+#include "actors/jobs/sorting/runs.h"
 #include "kernels/shuffle/key_sort.h"
 #include "schema/records/record_codec.h"
 

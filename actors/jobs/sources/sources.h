@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "actors/input/file_source.h"
-#include "actors/jobs/csv_input.h"
-#include "actors/jobs/input_files.h"
 #include "actors/jobs/parquet/parquet_format.h"
-#include "actors/jobs/pipes.h"
+#include "actors/jobs/pipes/pipes.h"
+#include "actors/jobs/sources/csv_input.h"
+#include "actors/jobs/sources/input_files.h"
 #include "schema/formats/array_header.h"
 #include "schema/formats/byte_source.h"
 #include "schema/formats/line_blocks.h"

@@ -1,4 +1,4 @@
-#include "actors/jobs/input_files.h"
+#include "actors/jobs/sources/input_files.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

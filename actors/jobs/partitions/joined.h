@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/hot_keys.h"
-#include "actors/jobs/keyed.h"
-#include "actors/jobs/pipes.h"
-#include "actors/jobs/runs.h"
+#include "actors/jobs/partitions/keyed.h"
+#include "actors/jobs/pipes/pipes.h"
+#include "actors/jobs/sinks/hot_keys.h"
+#include "actors/jobs/sorting/runs.h"
 #include "schema/records/heap_bytes.h"
 #include "schema/records/stored_record.h"
 
