@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/jobs/collection.h"
+#include "actors/jobs/pipes/values_pipe.h"
 #include "actors/jobs/sinks/results.h"
 
 namespace actorflow {

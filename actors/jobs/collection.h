@@ -19,7 +19,6 @@
 #include "actors/jobs/partitions/joined.h"
 #include "actors/jobs/partitions/keyed.h"
 #include "actors/jobs/partitions/sorted.h"
-#include "actors/jobs/pipes/pipes.h"
 #include "actors/jobs/sinks/sinks.h"
 #include "actors/jobs/sorting/top.h"
 

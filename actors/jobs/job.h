@@ -28,6 +28,7 @@
 #include "actors/jobs/collection.h"
 #include "actors/jobs/context/job_context.h"
 #include "actors/jobs/context/job_options.h"
+#include "actors/jobs/pipes/values_pipe.h"
 #include "actors/jobs/run_job.h"
 #include "actors/jobs/sources/sources.h"
 #include "actors/jobs/words.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "actors/jobs/partitions/keyed.h"
-#include "actors/jobs/pipes/pipes.h"
+#include "actors/jobs/pipes/stage_pipes.h"
 #include "actors/jobs/sinks/hot_keys.h"
 #include "actors/jobs/sorting/runs.h"
 #include "schema/records/heap_bytes.h"

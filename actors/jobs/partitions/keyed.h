@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/pipes/pipes.h"
+#include "actors/jobs/pipes/stage_pipes.h"
 #include "actors/jobs/sinks/folds.h"
 #include "actors/jobs/sinks/held_values.h"
 #include "actors/jobs/sinks/skew.h"

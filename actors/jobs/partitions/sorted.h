@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/pipes/pipes.h"
+#include "actors/jobs/pipes/stage_pipes.h"
 #include "actors/jobs/sinks/sampling.h"
 #include "actors/jobs/sinks/sinks.h"
 #include "actors/jobs/sorting/record_order.h"

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "actors/input/file_source.h"
+#include "actors/jobs/context/job_context.h"
 #include "actors/jobs/parquet/parquet_format.h"
-#include "actors/jobs/pipes/pipes.h"
 #include "actors/jobs/sources/csv_input.h"
 #include "actors/jobs/sources/input_files.h"
 #include "schema/formats/array_header.h"
