@@ -119,7 +119,25 @@ struct StoredReluGrad {
     for (std::int64_t i = first; i < first + count; ++i) output[i] = ReluGrad()(g[i], y[i]);
     return output + first;
   }
-  ACTORFLOW_HOST_DEVICE T operator()(std::int64_t i) const { return output[i] = ReluGrad()(g[i], y[i]); }
+#ifdef ACTORFLOW_CUDA
+  template <int n>
+  struct Loaded {
+    Pack<T, n> g, y;
+  };
+  bool aligned() const { return in_fours(4, g, y, output); }
+  template <int n, bool aligned>
+  __device__ Loaded<n> load(std::int64_t i) const {
+    return {load_elements<n, aligned>(g + i), load_elements<n, aligned>(y + i)};
+  }
+  template <int n, bool aligned>
+  __device__ Pack<T, n> take(std::int64_t i, const Loaded<n>& loaded) const {
+    Pack<T, n> gradient;
+#pragma unroll
+    for (int k = 0; k < n; ++k) gradient.values[k] = ReluGrad()(loaded.g.values[k], loaded.y.values[k]);
+    store_elements<aligned>(output + i, gradient);
+    return gradient;
+  }
+#endif
 };
 
 void compute_relu_bias_grad(OpContext& c) {
