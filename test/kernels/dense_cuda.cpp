@@ -13,6 +13,9 @@
 #include "test/kernels/support/op_table.h"
 #include "test/support/has_gpu.h"
 #include "test/support/status_of.h"
+#ifdef ACTORFLOW_CUDA
+#include "kernels/products/lt_matmul.h"
+#endif
 
 BOOST_AUTO_TEST_SUITE(dense_cuda, *boost::unit_test::precondition(actorflow::test::has_gpu))
 
@@ -197,6 +200,26 @@ BOOST_AUTO_TEST_CASE(a_bias_of_another_length_is_refused_on_a_gpu) {
   BOOST_TEST(says(cuda_device(0)).find("a bias with one value per column") != std::string::npos);
   BOOST_TEST(says(cuda_device(0)) == says(cpu_device()));
 }
+
+#ifdef ACTORFLOW_CUDA
+// Otherwise all of the above would hold of the two passes that are there for where it cannot.
+BOOST_AUTO_TEST_CASE(cublas_lt_adds_the_bias_of_usual_layers) {
+  Device& gpu = cuda_device(0);
+  for (const bool transpose_b : {false, true})
+    for (const Precision precision : {Precision::float32, Precision::tf32}) {
+      const Layer layer{512, 128, 256, false, transpose_b};
+      Tensors inputs = layer.inputs(f32);
+      for (Tensor& input : inputs) input = gpu.to_device(input);
+      const auto floats = [&](std::size_t i) { return static_cast<const float*>(inputs[i].data()); };
+      Tensor output = Tensor::allocate(f32, {layer.m, layer.n}, gpu.allocator());
+      const CublasHandle handle(gpu);
+      const LtLaunched launched = launch_lt_matmul(
+          handle, gpu, {layer.m, layer.k, layer.n, false, transpose_b}, precision,
+          {floats(0), floats(1), floats(2), static_cast<float*>(output.mutable_data())});
+      BOOST_TEST((launched == LtLaunched::sum), layer << ", " << to_string(precision));
+    }
+}
+#endif
 
 // More shapes than algorithms are kept of.
 BOOST_AUTO_TEST_CASE(a_shape_that_comes_again_after_many_others_has_the_same_bits) {
