@@ -41,13 +41,13 @@ void assign_sorted(Device& device, const SortedUpdates<Int, T>& s) {
   });
 }
 
-// Adds the updates of the same index from k on, up to `limit`, to a sum in their order; some are on
-// their way from memory at a time.
+// Adds the updates from k to before `end` to a sum in their order; some are on their way from memory at
+// a time.
 template <class Add, class Int, class T>
-__device__ T sum_of_run(const SortedUpdates<Int, T>& s, std::int64_t outer, std::int64_t k,
-                        std::int64_t column, std::int64_t limit, T sum) {
+__device__ T sum_of_updates(const SortedUpdates<Int, T>& s, std::int64_t outer, std::int64_t k,
+                            std::int64_t end, std::int64_t column, T sum) {
   constexpr int at_a_time = 8;
-  for (const std::int64_t end = s.sorted.end_of_run(k, limit); k < end; k += at_a_time) {
+  for (; k < end; k += at_a_time) {
     T values[at_a_time];
 #pragma unroll
     for (int j = 0; j < at_a_time; ++j)
@@ -59,13 +59,13 @@ __device__ T sum_of_run(const SortedUpdates<Int, T>& s, std::int64_t outer, std:
   return sum;
 }
 
-// Where one index comes very often, many threads share its updates: the sorted ones are cut into pieces
-// of 256, and what a piece begins with of the index that the one before ends with is summed up by
-// itself. An index that comes 256 times or less gets its updates in their order, as on a CPU. Add is a
-// functor of (T& sum, T update).
+// Where one index comes very often, many threads share its updates: the sorted ones are cut into pieces,
+// and what a piece begins with of the index that the one before ends with is summed up by itself. An
+// index that comes no more often than a piece is long gets its updates in their order, as on a CPU. Add
+// is a functor of (T& sum, T update).
 template <class Add, class Int, class T>
 void add_sorted(Device& device, const SortedUpdates<Int, T>& s) {
-  constexpr std::int64_t piece = 256;
+  constexpr std::int64_t piece = 1024;
   const Indexed view = s.view;
   const std::int64_t pieces = view.count == 0 ? 0 : (view.count - 1) / piece + 1;
   const DeviceScratch<T> memory(device, view.outer * pieces * view.inner);
@@ -74,18 +74,20 @@ void add_sorted(Device& device, const SortedUpdates<Int, T>& s) {
     launch(device, view.outer * pieces * view.inner, [=] __device__(std::int64_t i) {
       const std::int64_t column = i % view.inner, outer = i / view.inner / pieces;
       const std::int64_t k = i / view.inner % pieces * piece;
-      if (!s.sorted.begins_run(k) && !s.is_nowhere(k))
-        firsts[i] = sum_of_run<Add>(s, outer, k, column, std::min(k + piece, view.count), T(0));
+      if (s.sorted.begins_run(k) || s.is_nowhere(k)) return;
+      const std::int64_t end = s.sorted.end_of_run(k, std::min(k + piece, view.count));
+      firsts[i] = sum_of_updates<Add>(s, outer, k, end, column, T(0));
     });
   launch(device, view.outer * view.count * view.inner, [=] __device__(std::int64_t i) {
     const std::int64_t column = i % view.inner, outer = i / view.inner / view.count;
     const std::int64_t k = i / view.inner % view.count;
     if (!s.sorted.begins_run(k) || s.is_nowhere(k)) return;
-    T& place = s.place(outer, k, column);
+    const std::int64_t end = s.sorted.end_of_run(k, view.count);
     std::int64_t next = k / piece + 2;
-    T sum = sum_of_run<Add>(s, outer, k, column, std::min(next * piece, view.count), place);
-    for (; next < pieces && s.sorted.indices[next * piece] == s.sorted.indices[k]; ++next)
-      Add()(sum, firsts[(outer * pieces + next) * view.inner + column]);
+    T& place = s.place(outer, k, column);
+    T sum = sum_of_updates<Add>(s, outer, k, std::min(end, next * piece), column, place);
+#pragma unroll 8
+    for (; next * piece < end; ++next) Add()(sum, firsts[(outer * pieces + next) * view.inner + column]);
     place = sum;
   });
 }

@@ -128,6 +128,7 @@ void for_all_running_sums(const std::function<void(const Shape&, const Build&)>&
                                     {{3000, 70}, 1},
                                     {{2, 9000, 3}, 1},
                                     {{1000, 33}, 0},
+                                    {{20'000, 32}, 0},
                                     {{2, 4321, 40}, 1},
                                     {{5, 0, 3}, 1},
                                     {{0, 5}, 1}})
@@ -186,7 +187,7 @@ BOOST_AUTO_TEST_CASE(running_sums_are_the_same_each_time) {
 }
 
 BOOST_AUTO_TEST_CASE(updates_of_one_place_add_up) {
-  for (const std::int64_t count : {0, 1, 255, 256, 257, 511, 513, 70'001})
+  for (const std::int64_t count : {0, 1, 1023, 1024, 1025, 2047, 2049, 70'001})
     for (const std::int64_t places : {1, 2, 100, 65'537})
       BOOST_TEST_CONTEXT(count << " updates of " << places << " places") {
         const Tensor indices = numbers<std::int32_t>({count}, 0, places - 1);
@@ -200,7 +201,7 @@ BOOST_AUTO_TEST_CASE(updates_of_one_place_add_up) {
                                   numbers<std::int64_t>({2, count}, -9, 9)});
         const Tensor table = numbers<float>({places, 3}, -9, 9);
         const Tensor updates = chosen_from<float>({1.0F / 3, -7.0F / 3, 1e-5F}, {count, 3});
-        if (count <= 256 || places == 65'537)
+        if (count <= 1024 || places == 65'537)
           check_identical(rows, {table, indices, updates});
         else
           check_near<float>(rows, {table, indices, updates}, 1e-2);
@@ -238,7 +239,7 @@ BOOST_AUTO_TEST_CASE(values_along_an_axis_add_up) {
         const Tensor values = chosen_from<float>({1.0F / 3, -7.0F / 3, 1e-5F}, {5, count});
         const Tensor indices = numbers<std::int64_t>({5, count}, 0, dim - 1);
         const Tensor like = Tensor::zeros(DType::float32, {5, dim});
-        if (count < 256 || dim == 1000)
+        if (count <= 300 || dim == 1000)
           check_identical(added_along(-1), {values, indices, like});
         else
           check_near<float>(added_along(-1), {values, indices, like}, 1e-2);

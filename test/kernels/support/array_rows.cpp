@@ -140,7 +140,7 @@ std::vector<OpRow> array_rows() {
        running_sums(1, false, true)},
       {"CumSum",
        "long lines side by side",
-       {{f32, {130, 33}}},
+       {{i64, {130, 33}, -9, 9}},
        running(0, true, false),
        running_sums(0, true, false)},
       {"CumSum", "one element", {{f32, {1}}}, running(0, false, false), running_sums(0, false, false)},
