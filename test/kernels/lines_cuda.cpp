@@ -13,6 +13,7 @@
 #include "kernels/ops/arrays.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/support/has_gpu.h"
+#include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(lines_cuda, *boost::unit_test::precondition(actorflow::test::has_gpu))
 
@@ -246,6 +247,33 @@ BOOST_AUTO_TEST_CASE(values_along_an_axis_add_up) {
         check_identical([](const Outputs& in) { return Outputs{take_along_axis(in[0], in[1], 1)}; },
                         {numbers<double>({5, dim}, -99, 99), indices});
       }
+}
+
+BOOST_AUTO_TEST_CASE(ids_go_to_the_parts_of_a_table) {
+  const auto divided = [](std::vector<std::int64_t> boundaries, bool mod) -> Build {
+    return [=](const Outputs& in) {
+      const Output first = in[0].graph->add(builtin_ops().def("PartitionIds"), in,
+                                            {{"boundaries", boundaries}, {"mod", mod}});
+      Outputs all;
+      for (std::size_t i = 0; i < first.node().outputs.size(); ++i)
+        all.push_back(first.output(static_cast<int>(i)));
+      return all;
+    };
+  };
+  for (const std::int64_t count : {0, 1, 33, 100'003})
+    for (const bool mod : {false, true}) BOOST_TEST_CONTEXT(count << " ids" << (mod ? ", mod" : "")) {
+        check_identical(divided({0, 4, 4, 7, 10}, mod), {numbers<std::int32_t>({count}, 0, 9)});
+        check_identical(divided({0, 100}, mod), {numbers<std::int64_t>({count}, 0, 99)});
+      }
+  for (const std::int64_t bad : {-1, 10}) {
+    const auto says = [&](Device& device) {
+      return error_of([&] {
+        computed(divided({0, 4, 10}, false), {Tensor::of<std::int64_t>({3}, {1, bad, 2})}, device);
+      });
+    };
+    BOOST_TEST(!says(cpu_device()).empty());
+    BOOST_TEST(says(cuda_device(0)) == says(cpu_device()));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
