@@ -118,7 +118,7 @@ Rows scatter_rows() {
        segment_sum({4, 2})},
       {"UnsortedSegmentSum",
        "segments of thousands",
-       {{i64, {3000, 2}, -9, 9}, {i32, {3000}, 0, 2}},
+       {{i64, {7000, 2}, -9, 9}, {i32, {7000}, 0, 2}},
        {{"num_segments", std::int64_t{3}}},
        segment_sum({3, 2})},
   };
