@@ -16,7 +16,7 @@ class Product : public Kernel {
  public:
   // As compute(); true if it has also added the bias to each row, and then with the bits of a pass that
   // adds. Anything but one value for each column is not added.
-  virtual bool compute_with_bias(OpContext& context, const Tensor& bias) const {
+  virtual bool compute_with_bias(OpContext& context, [[maybe_unused]] const Tensor& bias) const {
     compute(context);
     return false;
   }

@@ -7,6 +7,7 @@
 
 #include "dataflow/graph/gradient.h"
 #include "kernels/ops.h"
+#include "kernels/ops/arrays.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"
 #include "test/kernels/support/random_values.h"
@@ -183,6 +184,26 @@ BOOST_AUTO_TEST_CASE(a_captured_region_has_the_bits_of_its_nodes,
   const RegionGraph graph(model.graph.def(), DeviceType::cuda);
   // Captured, launched again, and once more after another shape.
   for (const std::int64_t batch : {3, 3, 1, 3, 1}) check_same_bits(model, graph, batch, cuda_device(0));
+}
+
+// By sorting and by dividing long lines, with memory for the time of a launch.
+BOOST_AUTO_TEST_CASE(sorts_and_running_sums_are_captured, *boost::unit_test::precondition(has_gpu)) {
+  Graph g;
+  const Output x = g.placeholder(DType::float32, {3, 20'000});
+  const TopK top = top_k(x, 100);
+  const std::vector<Output> fetches{
+      identity(top.values), identity(top.indices), identity(cumsum(x, 1)),
+      identity(add_along_axis(top.values, top.indices, x, 1)),
+      identity(scatter_add(x, reshape(top.indices, {300}), fill(g, {3, 300}, 0.1), 1))};
+  const RegionGraph graph(g.def(), DeviceType::cuda);
+  BOOST_TEST(graph.regions() > 0U);
+  for (const unsigned seed : {1U, 2U, 1U, 3U}) {
+    const Feeds feeds{{x.edge.node, random_values({3, 20'000}, seed)}};
+    const auto expected = interpret(g.def(), feeds, fetches, cuda_device(0));
+    const auto actual = graph.run(feeds, fetches, cuda_device(0));
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      BOOST_TEST(identical(actual[i], expected[i]), fetches[i].name() << ", seed " << seed);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
