@@ -54,6 +54,7 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
     {"kernels/images",
      {"kernels", "kernels/core", "kernels/devices", "kernels/loops", "kernels/products"}},
     {"kernels/ops", {"kernels", "kernels/core", "kernels/devices", "kernels/loops"}},
+    {"kernels/rows", {"kernels", "kernels/core", "kernels/devices", "kernels/loops", "kernels/ops"}},
     {"kernels/attention",
      {"kernels", "kernels/core", "kernels/devices", "kernels/loops", "kernels/products"}},
     {"kernels/control", {"kernels", "kernels/core", "kernels/devices"}},

@@ -1,4 +1,4 @@
-// The gradients of softmax and log_softmax. Internal to kernels/ops.
+// The gradients of softmax and log_softmax. Internal to kernels/rows.
 #pragma once
 
 #include "dataflow/graph/graph.h"

@@ -11,7 +11,7 @@
 #include "kernels/loops/vectorised.h"
 #include "kernels/ops.h"
 #include "kernels/ops/reduce.h"
-#include "kernels/ops/softmax_gradient.h"
+#include "kernels/rows/softmax_gradient.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/loops/warp_rows.h"
 #endif

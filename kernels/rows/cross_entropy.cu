@@ -11,7 +11,7 @@
 #include "kernels/loops/vectorised.h"
 #include "kernels/ops.h"
 #include "kernels/ops/reduce.h"
-#include "kernels/ops/softmax_rows.h"
+#include "kernels/rows/softmax_rows.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/devices/cuda_device.h"
 #endif

@@ -8,8 +8,8 @@
 #include "kernels/loops/rows.h"
 #include "kernels/loops/short_floats.h"
 #include "kernels/ops.h"
-#include "kernels/ops/softmax_gradient.h"
-#include "kernels/ops/softmax_rows.h"
+#include "kernels/rows/softmax_gradient.h"
+#include "kernels/rows/softmax_rows.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/devices/cuda_device.h"
 #endif
