@@ -141,8 +141,10 @@ class CapturedRegion final : public Kernel {
     if (given_up_) return false;
     try {
       CapturedGraph* const graph = find_or_capture(c);
-      if (graph) graph->launch(c);
-      return graph != nullptr;
+      if (!graph) return false;
+      graph->launch(c);
+      ++graph_launch_count();
+      return true;
     } catch (const Error& error) {
       // Errors of the inputs are thrown again when the nodes run one by one.
       if (error.code() != Code::invalid_argument) give_up(c.node(), error);

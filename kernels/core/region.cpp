@@ -108,6 +108,13 @@ void run_plainly(const RegionBody& body, OpContext& c) {
     c.set_output(static_cast<int>(i), std::move(outputs[i]));
 }
 
+std::atomic<std::uint64_t>& graph_launch_count() {
+  static std::atomic<std::uint64_t> count{0};
+  return count;
+}
+
+std::uint64_t graph_launches() { return graph_launch_count(); }
+
 std::unique_ptr<Kernel> make_region(const Region& region, const OpLibrary& ops, DeviceType device) {
 #ifdef ACTORFLOW_CUDA
   if (device == DeviceType::cuda && is_worth_capturing(region)) return make_captured_region(region, ops);

@@ -1,6 +1,7 @@
 // Regions of a graph (dataflow/transform/region.h) as kernels.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -55,5 +56,9 @@ class RegionBody {
 // on, and says so once on standard error unless graphs would have taken more than their share of the
 // GPU's memory. Throws as RegionBody.
 std::unique_ptr<Kernel> make_region(const Region& region, const OpLibrary& ops, DeviceType device);
+
+// How often regions have been launched as CUDA graphs in this process: tests see by it that what gives
+// the right bits was captured at all. Thread-safe.
+std::uint64_t graph_launches();
 
 }  // namespace actorflow
