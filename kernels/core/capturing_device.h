@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dataflow/values/error.h"
@@ -67,24 +68,53 @@ class GraphMemory final : public MemorySource {
   std::vector<BufferRef> blocks_;
 };
 
+// A stream of the current device on which nothing runs but a capture. The streams are used again and
+// never destroyed, since the handles of libraries stay bound to the last one.
+class CaptureStream {
+ public:
+  explicit CaptureStream(int device) : device_(device) {
+    const std::lock_guard lock(mutex());
+    auto& free = free_streams()[device];
+    if (free.empty())
+      check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "create a stream");
+    else
+      stream_ = free.back(), free.pop_back();
+  }
+  CaptureStream(const CaptureStream&) = delete;
+  CaptureStream& operator=(const CaptureStream&) = delete;
+  ~CaptureStream() {
+    const std::lock_guard lock(mutex());
+    free_streams()[device_].push_back(stream_);
+  }
+
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex all;
+    return all;
+  }
+  static std::map<int, std::vector<cudaStream_t>>& free_streams() {
+    static auto* streams = new std::map<int, std::vector<cudaStream_t>>;
+    return *streams;
+  }
+
+  const int device_;
+  cudaStream_t stream_ = nullptr;
+};
+
 // A GPU as the kernels of a region see it before and while they are captured: memory of its own and,
 // while they are captured, another stream, on which nobody else launches.
 class CapturingDevice final : public CudaStreamDevice {
  public:
   explicit CapturingDevice(Device& device)
-      : device_(device), memory_(device), pool_(memory_, std::numeric_limits<std::size_t>::max()) {
-    cuda_stream(device);
-    check_cuda(cudaStreamCreateWithFlags(&captured_stream_, cudaStreamNonBlocking), "create a stream");
-  }
-  CapturingDevice(const CapturingDevice&) = delete;
-  CapturingDevice& operator=(const CapturingDevice&) = delete;
-  ~CapturingDevice() override { cudaStreamDestroy(captured_stream_); }
+      : device_(device), memory_(device), pool_(memory_, std::numeric_limits<std::size_t>::max()) {}
 
   int index() const override { return device_.index(); }
   Allocator& allocator() override { return pool_; }
   cudaStream_t stream() override {
     const cudaStream_t stream = cuda_stream(device_);  // makes the device current
-    return captures_ ? captured_stream_ : stream;
+    return captured_ ? captured_ : stream;
   }
   void synchronize() override {
     refuse_while_capturing();
@@ -108,10 +138,10 @@ class CapturingDevice final : public CudaStreamDevice {
   // what launch() throws.
   template <class Launch>
   cudaGraph_t capture(const Launch& launch) {
-    cuda_stream(device_);
-    check_cuda(cudaStreamBeginCapture(captured_stream_, cudaStreamCaptureModeRelaxed),
-               "begin a capture");
-    captures_ = true;
+    cuda_stream(device_);  // makes the device current
+    const CaptureStream stream(index());
+    check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeRelaxed), "begin a capture");
+    captured_ = stream.get();
     try {
       launch();
     } catch (...) {
@@ -123,9 +153,8 @@ class CapturingDevice final : public CudaStreamDevice {
 
  private:
   cudaGraph_t end_capture() noexcept {
-    captures_ = false;
     cudaGraph_t graph = nullptr;
-    cudaStreamEndCapture(captured_stream_, &graph);
+    cudaStreamEndCapture(std::exchange(captured_, nullptr), &graph);
     cudaGetLastError();  // Forget it: the next launch must not report it.
     return graph;
   }
@@ -138,15 +167,14 @@ class CapturingDevice final : public CudaStreamDevice {
   }
   // The graph would keep the values of this moment.
   void refuse_while_capturing() const {
-    if (captures_)
+    if (captured_)
       throw Error(Code::unimplemented, "a kernel that needs values on the host cannot be captured");
   }
 
   Device& device_;
   GraphMemory memory_;
   Pool pool_;
-  cudaStream_t captured_stream_ = nullptr;
-  bool captures_ = false;
+  cudaStream_t captured_ = nullptr;  // while it is captured
 };
 
 }  // namespace actorflow
