@@ -74,6 +74,24 @@ BOOST_FIXTURE_TEST_CASE(not_what_sends_and_computes_with_the_answer, Step) {
   expect({1});
 }
 
+// Each computes a half, and both the whole.
+BOOST_FIXTURE_TEST_CASE(not_what_waits_for_each_other_in_a_circle, Step) {
+  const Output halves[]{on(gpu(0), input(cpu(0))), on(gpu(1), input(cpu(1)))};
+  for (const int task : {0, 1}) on(gpu(task), halves[0], halves[1]);
+  const Output whole = on(gpu(2), halves[0], halves[1]);  // takes part, but gives nothing
+  expect({2});
+  on(gpu(3), whole);
+  expect({2, 3});
+}
+
+BOOST_FIXTURE_TEST_CASE(a_circle_may_have_more_than_two_tasks, Step) {
+  std::vector<Output> parts;
+  for (const int task : {0, 1, 2}) parts.push_back(on(gpu(task), input(cpu(task))));
+  for (const std::size_t task : {0U, 1U, 2U})
+    on(gpu(static_cast<int>(task)), parts[task], parts[(task + 1) % 3]);
+  expect({});
+}
+
 BOOST_FIXTURE_TEST_CASE(the_way_back_may_be_one_of_control_edges, Step) {
   const Output x = on(gpu(0), input(cpu(0)));
   const Output there = on(cpu(1), x);
