@@ -87,6 +87,7 @@ def batch_of(model, shape):
 
 
 def training(names, model, shape):
+    torch._dynamo.reset()  # or the same net with another batch would be compiled for any batch
     torch.set_float32_matmul_precision("high")
     torch.manual_seed(1)
     model = model.cuda()
@@ -131,6 +132,7 @@ def main():
     for name, model, shape in (
             ("mlp_784_128_10_batch_64", mlp(784, 128, 10), (64, 784)),
             ("mlp_784_1024_1024_10_batch_128", mlp(784, 1024, 1024, 10), (128, 784)),
+            ("resnet20_batch_128", resnet20(), (128, 3, 32, 32)),
             ("resnet20_batch_512", resnet20(), (512, 3, 32, 32)),
             ("transformer_4x128_batch_256", Gpt(), (256, 64))):
         training((name, name + "_cuda_graphs"), model, shape)

@@ -200,8 +200,8 @@ Output mlp(Graph& g, Training& training, const std::vector<std::int64_t>& hidden
   return adopt(training, make_classifier(g, actorflow::mlp(hidden), {784}), {batch, 784});
 }
 
-Output resnet20(Graph& g, Training& training) {
-  return adopt(training, make_classifier(g, actorflow::resnet20(), {32, 32, 3}), {512, 32, 32, 3});
+Output resnet20(Graph& g, Training& training, std::int64_t batch = 512) {
+  return adopt(training, make_classifier(g, actorflow::resnet20(), {32, 32, 3}), {batch, 32, 32, 3});
 }
 
 // nanoGPT's small transformer for CPUs, as pytorch_step.py has it, on 16,384 characters a step.
@@ -233,7 +233,9 @@ Benchmark training(const std::string& name, double bar, int steps, const Trainin
 
 void write_gpu_trace(const std::string& path, const std::string& model) {
   gpu();
-  const auto make = model == "transformer" ? transformer : resnet20;
+  const Training::Make make = model == "transformer"
+                                  ? Training::Make(transformer)
+                                  : [](Graph& g, Training& t) { return resnet20(g, t); };
   Training(make, Precision::tf32, false).write_trace(path);
 }
 
@@ -243,6 +245,9 @@ std::vector<Benchmark> gpu_benchmarks() {
   const auto rows = floats({{16384, 1024}, {1024}, {1024}});
   const auto small = [](Graph& g, Training& t) { return mlp(g, t, {128}, 64); };
   const auto wide = [](Graph& g, Training& t) { return mlp(g, t, {1024, 1024}, 128); };
+  const auto residual = [](std::int64_t batch) {
+    return [batch](Graph& g, Training& t) { return resnet20(g, t, batch); };
+  };
   return {
       bandwidth(
           "relu_1GiB", 2, 0.9, [](const auto& x) { return relu(x[0]); }, floats({large})),
@@ -291,8 +296,10 @@ std::vector<Benchmark> gpu_benchmarks() {
       training("mlp_784_128_10_batch_64_cuda_graphs", 1.5, 500, small, Precision::tf32, true),
       training("mlp_784_1024_1024_10_batch_128", 1.5, 500, wide, Precision::tf32, false),
       training("mlp_784_1024_1024_10_batch_128_cuda_graphs", 1.5, 500, wide, Precision::tf32, true),
-      training("resnet20_batch_512", 1, 50, resnet20, Precision::tf32, false),
-      training("resnet20_batch_512_cuda_graphs", 1, 50, resnet20, Precision::tf32, true),
+      training("resnet20_batch_128", 1, 100, residual(128), Precision::tf32, false),
+      training("resnet20_batch_128_cuda_graphs", 1, 100, residual(128), Precision::tf32, true),
+      training("resnet20_batch_512", 1, 50, residual(512), Precision::tf32, false),
+      training("resnet20_batch_512_cuda_graphs", 1, 50, residual(512), Precision::tf32, true),
       training("transformer_4x128_batch_256", 1, 100, transformer, Precision::tf32, false),
       training("transformer_4x128_batch_256_cuda_graphs", 1, 100, transformer, Precision::tf32, true),
   };
