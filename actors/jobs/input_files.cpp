@@ -135,8 +135,9 @@ std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string
     if (found.empty())
       throw Error(
           Code::not_found,
-          fmt::format("there is no file for the input '{}': give a file, a folder, or a pattern such "
-                      "as 'books/*.txt'; folders in a folder are not looked into",
+          fmt::format("there is no file for the input '{}', nor one in a folder of that name: give a "
+                      "file, a folder, or a pattern such as 'books/*.txt'. Of a folder, folders in it "
+                      "and names that begin with '.' or '_' are not looked into",
                       item));
     paths.insert(paths.end(), found.begin(), found.end());
   }
