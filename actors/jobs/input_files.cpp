@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "actors/runtime/file_times.h"
@@ -40,6 +42,16 @@ std::vector<std::string> files_in(Storage& storage, const std::string& folder,
   return paths;
 }
 
+// Only real disks have such.
+void expect_no_pipe(Storage& storage, const std::string& path) {
+  std::error_code unknown;
+  if (&storage != &posix_storage() || !std::filesystem::is_other(path, unknown)) return;
+  throw invalid_argument(
+      fmt::format("the input '{}' is neither a file nor a folder: pipes and devices give their bytes "
+                  "once, and a part that is lost reads them again; write them to a file",
+                  path));
+}
+
 std::vector<std::string> matching(Storage& storage, const std::string& pattern) {
   const auto slash = pattern.find_last_of('/');
   const std::string folder = slash == pattern.npos ? "." : slash == 0 ? "/" : pattern.substr(0, slash);
@@ -52,6 +64,7 @@ std::vector<std::string> matching(Storage& storage, const std::string& pattern) 
   if (has_wildcard(name)) return files_in(storage, folder, name);
   if (name.empty()) return files_in(storage, folder, "");
   if (storage.exists(pattern)) return {pattern};
+  expect_no_pipe(storage, pattern);
   return files_in(storage, pattern, "");
 }
 
