@@ -51,6 +51,17 @@ def products():
             print("product_8192_rounded_to_bf16", figure, flush=True)
 
 
+def dense_layers():
+    torch.set_float32_matmul_precision("high")  # TF32, as ours
+    for features, units in ((512, 512), (128, 512)):
+        x, bias = torch.rand(16384, features, device="cuda") - 0.5, torch.rand(units, device="cuda") - 0.5
+        weights = torch.rand(units, features, device="cuda") - 0.5
+        report(f"dense_16384_{features}_{units}_tf32", lambda: functional.linear(x, weights, bias))
+    for rows, columns in ((16384, 512), (16384, 128), (65536, 65)):
+        g = torch.rand(rows, columns, device="cuda") - 0.5
+        report(f"bias_gradient_{rows}_{columns}", lambda: g.sum(0))
+
+
 def kernels():
     x = torch.rand(16384, 1024, device="cuda", requires_grad=True)
     gamma, beta = (torch.rand(1024, device="cuda", requires_grad=True) for _ in range(2))
@@ -114,6 +125,8 @@ def main():
     if not torch.cuda.is_available():
         return
     products()
+    with torch.no_grad():
+        dense_layers()
     kernels()
     for name, model, shape in (
             ("mlp_784_128_10_batch_64", mlp(784, 128, 10), (64, 784)),

@@ -126,6 +126,15 @@ Output normalised_gradient(const std::vector<Output>& x) {
   return x[0].graph->add(builtin_ops().def("LayerNormGrad"), {x[0], x[1], x[2]}, {{"epsilon", 0.001}});
 }
 
+Output bias_gradient(const std::vector<Output>& x) {
+  return x[0].graph->add(builtin_ops().def("BiasAddGrad"), {x[0]});
+}
+
+// The op that stands for a dense layer of x, the weights [in, out] and the bias in a step.
+Output dense_layer(const std::vector<Output>& x) {
+  return x[0].graph->add(builtin_ops().def("FusedMatMul"), x, {{"precision", std::string("tf32")}});
+}
+
 // Steps of a session on one GPU: forward, backward, update.
 class Training {
  public:
@@ -262,6 +271,13 @@ std::vector<Benchmark> gpu_benchmarks() {
       against_pytorch("product_8192_rounded_to_bf16", 0.9, 10, product(Precision::bf16), factors),
       against_pytorch("product_8192_tf32", 0.98, 10, product(Precision::tf32), factors),
       against_pytorch("product_8192_float32", 0.98, 3, product(Precision::float32), factors),
+      against_pytorch("dense_16384_512_512_tf32", 1, 50, dense_layer,
+                      floats({{16384, 512}, {512, 512}, {512}})),
+      against_pytorch("dense_16384_128_512_tf32", 1, 50, dense_layer,
+                      floats({{16384, 128}, {128, 512}, {512}})),
+      against_pytorch("bias_gradient_16384_512", 1, 50, bias_gradient, floats({{16384, 512}})),
+      against_pytorch("bias_gradient_16384_128", 1, 50, bias_gradient, floats({{16384, 128}})),
+      against_pytorch("bias_gradient_65536_65", 1, 50, bias_gradient, floats({{65536, 65}})),
       against_pytorch("layer_norm_16384_1024", 1, 50, normalised, rows),
       against_pytorch("layer_norm_gradient_16384_1024", 1, 50, normalised_gradient,
                       floats({{16384, 1024}, {16384, 1024}, {1024}})),
