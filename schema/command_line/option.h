@@ -48,6 +48,8 @@ class Option {
   Option& one_at_a_time();
   // Of a number of bytes: understands 64KB, 16GiB, ...
   Option& size();
+  // Of a number without a sign, which the parser would take "-1" for the largest of.
+  Option& not_negative();
   // Of a number of nanoseconds: has a unit, as in 20ms or 5s.
   Option& time();
   // Of an action: is called each time that the option is given, which otherwise may be once.

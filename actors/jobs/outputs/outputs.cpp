@@ -1,8 +1,11 @@
 #include "actors/jobs/outputs/outputs.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -33,6 +36,21 @@ std::filesystem::path place_of(Storage& storage, const std::string& folder) {
   if (&storage == &posix_storage())
     if (fs::path resolved = fs::weakly_canonical(place, failure); !failure) place = std::move(resolved);
   return (place / "").lexically_normal();
+}
+
+// Before all the work whose result could not be written. Only the first task has to: parts run again
+// where they may write.
+void expect_writable(JobContext& job, const std::string& folder) {
+  namespace fs = std::filesystem;
+  if (&job.storage() != &posix_storage() || !job.engine().coordinates()) return;
+  std::error_code unknown;
+  fs::path there = fs::absolute(folder);
+  while (!fs::exists(there, unknown) && there.has_relative_path()) there = there.parent_path();
+  const int refusal = access(there.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+  if (refusal == EACCES || refusal == EROFS)
+    throw Error(Code::permission_denied,
+                fmt::format("the output folder '{}' cannot be written: '{}': {}; give another one",
+                            folder, there.string(), std::strerror(refusal)));
 }
 
 // A job reads its files when it needs them, and again after a loss: they must stay until it has ended.
@@ -112,6 +130,7 @@ void expect_output(JobContext& job) {
   const auto output = given.find("output");
   if (output == given.end() || job.options().explain || !job.engine().coordinates()) return;
   expect_output(job.storage(), output->second);
+  expect_writable(job, output->second);
 }
 
 void prepare_output(JobContext& job, const std::string& folder) {
@@ -119,6 +138,7 @@ void prepare_output(JobContext& job, const std::string& folder) {
   if (folder.empty()) throw invalid_argument("the job writes files: give --output");
   Storage& storage = job.storage();
   expect_output(storage, folder);
+  expect_writable(job, folder);
   expect_nothing_of_this_job(job, folder);
   const auto names = storage.list(folder);
   const auto foreign = std::ranges::find_if_not(names, is_of_a_job);

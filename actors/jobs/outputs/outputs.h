@@ -126,7 +126,7 @@ class FileSink {
 };
 
 // Call before the job computes anything: throws invalid_argument if the parameter "output" was given and
-// is a file.
+// is a file, permission_denied if this process, being the first task, may not write there.
 void expect_output(JobContext& job);
 // Before a stage writes there: an empty folder is as good as none. Throws invalid_argument for a file,
 // and already_exists for a folder that is not empty, unless JobOptions::overwrite, which removes the

@@ -13,6 +13,7 @@
 #include "dataflow/jobs/plan.h"
 #include "kernels/shuffle/partition_of.h"
 #include "schema/records/csv_field.h"
+#include "schema/records/excerpt.h"
 #include "schema/records/key.h"
 #include "schema/records/record.h"
 
@@ -29,7 +30,7 @@ std::string key_text(const K& key) {
     detail::append_csv_value(key, text);
     return text;
   } else if constexpr (kind == RecordKind::text) {
-    return "'" + std::string(key.substr(0, 80)) + (key.size() > 80 ? "'..." : "'");
+    return "'" + excerpt(key) + "'";
   } else if constexpr (kind == RecordKind::fields) {
     detail::visit_fields(key, [&](const auto&... field) { (add(field), ...); });
   } else if constexpr (kind == RecordKind::optional) {

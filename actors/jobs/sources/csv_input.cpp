@@ -10,6 +10,7 @@
 #include "dataflow/values/spelling.h"
 #include "schema/formats/line_blocks.h"
 #include "schema/records/csv_field.h"
+#include "schema/records/excerpt.h"
 
 namespace actorflow {
 namespace {
@@ -42,7 +43,8 @@ CsvFile places_in(const std::string& path, const Names& header, const Names& col
     if (found == header.end() || std::find(found + 1, header.end(), name) != header.end())
       throw invalid_argument(
           fmt::format("'{}' has {} column '{}': its header is '{}'{}", path,
-                      found == header.end() ? "no" : "more than one", name, fmt::join(header, ","),
+                      found == header.end() ? "no" : "more than one", name,
+                      excerpt(fmt::format("{}", fmt::join(header, ",")), 1000),
                       did_you_mean(name, std::vector<std::string_view>(header.begin(), header.end()))));
     file.places.push_back(static_cast<std::size_t>(found - header.begin()));
   }

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "actors/runtime/file_times.h"
@@ -40,6 +42,16 @@ std::vector<std::string> files_in(Storage& storage, const std::string& folder,
   return paths;
 }
 
+// Only real disks have such.
+void expect_no_pipe(Storage& storage, const std::string& path) {
+  std::error_code unknown;
+  if (&storage != &posix_storage() || !std::filesystem::is_other(path, unknown)) return;
+  throw invalid_argument(
+      fmt::format("the input '{}' is neither a file nor a folder: pipes and devices give their bytes "
+                  "once, and a part that is lost reads them again; write them to a file",
+                  path));
+}
+
 std::vector<std::string> matching(Storage& storage, const std::string& pattern) {
   const auto slash = pattern.find_last_of('/');
   const std::string folder = slash == pattern.npos ? "." : slash == 0 ? "/" : pattern.substr(0, slash);
@@ -52,6 +64,7 @@ std::vector<std::string> matching(Storage& storage, const std::string& pattern) 
   if (has_wildcard(name)) return files_in(storage, folder, name);
   if (name.empty()) return files_in(storage, folder, "");
   if (storage.exists(pattern)) return {pattern};
+  expect_no_pipe(storage, pattern);
   return files_in(storage, pattern, "");
 }
 
@@ -135,8 +148,9 @@ std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string
     if (found.empty())
       throw Error(
           Code::not_found,
-          fmt::format("there is no file for the input '{}': give a file, a folder, or a pattern such "
-                      "as 'books/*.txt'; folders in a folder are not looked into",
+          fmt::format("there is no file for the input '{}', nor one in a folder of that name: give a "
+                      "file, a folder, or a pattern such as 'books/*.txt'. Of a folder, folders in it "
+                      "and names that begin with '.' or '_' are not looked into",
                       item));
     paths.insert(paths.end(), found.begin(), found.end());
   }
