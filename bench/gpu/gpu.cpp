@@ -140,10 +140,10 @@ class Training {
  public:
   using Make = std::function<Output(Graph&, Training&)>;  // the loss
 
-  Training(const Make& make, Precision precision, bool cuda_graphs)
+  Training(const Make& make, bool cuda_graphs)
       : cluster_({{"local", 1}}, 2), step_(global_step(graph_)) {
     graph_.on("/gpu:0", [&] {
-      graph_.precision(precision, [&] {
+      graph_.precision(Precision::tf32, [&] {
         loss_ = make(graph_, *this);
         train_ = minimize(graph_, loss_, variables, step_, Sgd{.learning_rate = 1e-3});
       });
@@ -218,14 +218,19 @@ Output transformer(Graph& g, Training& training) {
   return loss;
 }
 
-Benchmark training(const std::string& name, double bar, int steps, const Training::Make& make,
-                   Precision precision, bool cuda_graphs) {
-  return {"gpu/" + name, "step/s", "PyTorch, compiled", at_least(bar), [=](bool quick) {
+enum class Launches { in_graphs, node_by_node };
+
+// As sessions are without options, or with each kernel launched by itself.
+Benchmark training(const std::string& model, double bar, int steps, const Training::Make& make,
+                   Launches launches = Launches::in_graphs) {
+  const bool in_graphs = launches == Launches::in_graphs;
+  return {"gpu/" + model + (in_graphs ? "" : "_node_by_node"), "step/s", "PyTorch, compiled",
+          at_least(bar), [=](bool quick) {
             gpu();
-            Training ours(make, precision, cuda_graphs);
+            Training ours(make, in_graphs);
             return in_turn(
                 quick ? 1 : 3, [&] { return ours.steps_per_second(quick ? 1 : steps); },
-                [&] { return pytorch_on_gpu(name, quick); });
+                [&] { return pytorch_on_gpu(model, quick); });
           }};
 }
 
@@ -236,7 +241,7 @@ void write_gpu_trace(const std::string& path, const std::string& model) {
   const Training::Make make = model == "transformer"
                                   ? Training::Make(transformer)
                                   : [](Graph& g, Training& t) { return resnet20(g, t); };
-  Training(make, Precision::tf32, false).write_trace(path);
+  Training(make, false).write_trace(path);
 }
 
 std::vector<Benchmark> gpu_benchmarks() {
@@ -292,16 +297,16 @@ std::vector<Benchmark> gpu_benchmarks() {
             return Inputs{random_numbers({100'000, 64}, -0.5F), indices(1'000'000, 100'000),
                           random_numbers({1'000'000, 64}, -0.5F)};
           }),
-      training("mlp_784_128_10_batch_64", 1.5, 500, small, Precision::tf32, false),
-      training("mlp_784_128_10_batch_64_cuda_graphs", 1.5, 500, small, Precision::tf32, true),
-      training("mlp_784_1024_1024_10_batch_128", 1.5, 500, wide, Precision::tf32, false),
-      training("mlp_784_1024_1024_10_batch_128_cuda_graphs", 1.5, 500, wide, Precision::tf32, true),
-      training("resnet20_batch_128", 1, 100, residual(128), Precision::tf32, false),
-      training("resnet20_batch_128_cuda_graphs", 1, 100, residual(128), Precision::tf32, true),
-      training("resnet20_batch_512", 1, 50, residual(512), Precision::tf32, false),
-      training("resnet20_batch_512_cuda_graphs", 1, 50, residual(512), Precision::tf32, true),
-      training("transformer_4x128_batch_256", 1, 100, transformer, Precision::tf32, false),
-      training("transformer_4x128_batch_256_cuda_graphs", 1, 100, transformer, Precision::tf32, true),
+      training("mlp_784_128_10_batch_64", 1.5, 500, small),
+      training("mlp_784_128_10_batch_64", 1.5, 500, small, Launches::node_by_node),
+      training("mlp_784_1024_1024_10_batch_128", 1.5, 500, wide),
+      training("mlp_784_1024_1024_10_batch_128", 1.5, 500, wide, Launches::node_by_node),
+      training("resnet20_batch_128", 1, 100, residual(128)),
+      training("resnet20_batch_128", 0.85, 100, residual(128), Launches::node_by_node),
+      training("resnet20_batch_512", 1, 50, residual(512)),
+      training("resnet20_batch_512", 0.85, 50, residual(512), Launches::node_by_node),
+      training("transformer_4x128_batch_256", 1, 100, transformer),
+      training("transformer_4x128_batch_256", 0.85, 100, transformer, Launches::node_by_node),
   };
 }
 
