@@ -1,7 +1,5 @@
 #include "schema/records/excerpt.h"
 
-#include <fmt/format.h>
-
 #include <cstdint>
 
 namespace actorflow {
@@ -28,6 +26,11 @@ std::size_t shown_bytes(std::string_view text) {
   return code >= least[count] && code < 0x110000 && !is_surrogate ? count : 0;
 }
 
+std::string escaped(std::uint8_t byte) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  return {'\\', 'x', digits[byte >> 4U], digits[byte & 0xfU]};
+}
+
 }  // namespace
 
 std::string excerpt(std::string_view text, std::size_t most_bytes) {
@@ -38,7 +41,7 @@ std::string excerpt(std::string_view text, std::size_t most_bytes) {
       shown += text.substr(at, bytes);
       at += bytes;
     } else {
-      shown += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(text[at++]));
+      shown += escaped(static_cast<std::uint8_t>(text[at++]));
     }
   }
   return at < text.size() ? shown + "..." : shown;
