@@ -303,8 +303,14 @@ void ClusterFit::on_interrupt(Session& session) {
 
 void ClusterFit::adopt(Session& session) {
   use(session);
-  steps_ = engine_.steps();
-  engine_.adopt(types_.inputs, in_session_->weights(), state_at_end());
+  if (is_all_reduce(replica_options_.strategy)) {  // nobody else changes the chief's own variables
+    steps_ = engine_.steps();
+    engine_.adopt(types_.inputs, in_session_->weights(), state_at_end());
+  } else {
+    ModelSession::OneStep end = in_session_->of_one_step();
+    steps_ = end.step;
+    engine_.adopt(types_.inputs, std::move(end.weights), std::move(end.state));
+  }
   has_weights_ = true;
 }
 
