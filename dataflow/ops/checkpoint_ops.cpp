@@ -46,7 +46,7 @@ void infer_write(InferContext& c) {
   c.add_output(DType::string, {});
 }
 
-void infer_take(InferContext& c) {
+void infer_take_from_snapshot(InferContext& c) {
   expect_scalar(c, 0, DType::string);
   infer_declared(c);
   c.add_output(DType::uint8, {Shape::unknown});
@@ -89,7 +89,7 @@ const OpDef& take_from_snapshot_op() {
                         .min_inputs = 1,
                         .max_inputs = 1,
                         .attrs = std::vector{required("name", std::string())} + type_attrs(),
-                        .infer = infer_take,
+                        .infer = infer_take_from_snapshot,
                         .dispatch = Dispatch::shard,
                         .stateful = true};
   return op;
