@@ -65,7 +65,8 @@ struct ShardState {
   std::map<std::string, Staleness, std::less<>> staleness;  // by global step
 
   std::map<std::string, ConditionalState, std::less<>> conditional;
-  // What is to be written into a folder of checkpoints, from SnapshotVariables to WriteSnapshot.
+  // What SnapshotVariables has kept for a folder of checkpoints, until WriteSnapshot or
+  // TakeFromSnapshot.
   std::map<std::string, std::vector<SavedTensor>, std::less<>> snapshots;
   WaitReports gradient_reports;  // of variables that wait for gradients
 

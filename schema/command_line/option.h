@@ -20,8 +20,8 @@ template <class T>
 concept OptionValue =
     OneOfTypes<T, std::string, int, std::int64_t, std::uint16_t, std::uint64_t, double,
                std::optional<std::string>, std::optional<int>, std::optional<std::int64_t>,
-               std::optional<double>, std::vector<std::string>, std::vector<int>,
-               std::vector<std::int64_t>, std::map<std::int64_t, double>>;
+               std::optional<std::uint64_t>, std::optional<double>, std::vector<std::string>,
+               std::vector<int>, std::vector<std::int64_t>, std::map<std::int64_t, double>>;
 
 // Refers to an option of a Command, and lives as long. Each function that changes it returns it.
 class Option {

@@ -175,8 +175,9 @@ void name_library() {
   // dataflow/graph/tensor_types.h
   keep(&af::parse_tensor_types, &af::describe, &af::fits);
   // dataflow/ops/checkpoint_ops.h
-  keep(&af::snapshot_variables_op, &af::write_snapshot_op, &af::restore_variables_op,
-       &af::checkpoint_ops, &af::checkpoint_attrs, &af::variables_in_checkpoint);
+  keep(&af::snapshot_variables_op, &af::write_snapshot_op, &af::take_from_snapshot_op,
+       &af::restore_variables_op, &af::checkpoint_ops, &af::checkpoint_attrs,
+       &af::variables_in_checkpoint);
   // dataflow/ops/collective_ops.h
   keep(&af::all_reduce, &af::grouped_all_reduce, &af::grouped_reduce_scatter, &af::all_gather,
        static_cast<af::Output (*)(const af::Output&, const af::RankList&, int, const std::string&)>(
