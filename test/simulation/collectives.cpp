@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 
 #include "actors/client/session.h"
 #include "actors/simulation/simulation_test.h"
@@ -45,6 +46,28 @@ void run_graph(SimTask& task) {
       session.reset();
       task.sleep(100ms);
     }
+}
+
+// Each rank is a program with a graph of its own, and has another number of steps in each of the epochs,
+// at whose end all meet. A rank adds the number of those that still have steps.
+void run_epochs(SimTask& task, int& meetings) {
+  const int rank = task.server().name().index;
+  Graph g;
+  const auto [sum, last, met] = g.on(task.server().name().to_string(), [&] {
+    const RankList ranks{{"/job:worker/task:0", "/job:worker/task:1", "/job:worker/task:2"}};
+    return std::tuple{all_reduce(g.constant(1.0F), ranks, "there"), join(g, ranks, "end"),
+                      barrier(g, ranks, "next epoch")};
+  });
+  Session session(task.server().target(), g);
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    for (int step = 0; step <= (rank + epoch) % size; ++step)
+      if (session.run(sum).scalar<float>() != static_cast<float>(size - step))
+        throw std::logic_error("a wrong sum with zeros");
+    if (session.run(last).scalar<std::int64_t>() >= size) throw std::logic_error("no rank joins last");
+    ++meetings;
+    session.run({}, {}, {met});
+    if (meetings < size * (epoch + 1)) throw std::logic_error("a barrier did not wait for all ranks");
+  }
 }
 
 void sum_without_host_b(SimTask& task) {
@@ -144,6 +167,18 @@ SIMULATION_TEST(nodes_of_graphs_go_on_after_a_rank_was_lost, seeds(1, 30)) {
       options.seed, {{"worker", 1}, {"worker", 2}},
       {.count = 4, .until = 1s, .longest = 3s, .kinds = {kill, lossy, duplicate, late, slow}}));
   run.finish();
+}
+
+SIMULATION_TEST(nodes_join_and_meet_on_a_bad_network, seeds(1, 30)) {
+  const SimOptions options = of_this_seed({.time_limit = 10min});
+  SimCluster sim({{"worker", size}}, options);
+  int meetings = 0;
+  auto run = sim.start([&meetings](SimTask& task) { run_epochs(task, meetings); });
+  sim.apply(random_fault_plan(
+      options.seed, {{"worker", 0}, {"worker", 1}, {"worker", 2}},
+      {.count = 4, .until = 100ms, .longest = 2s, .kinds = {delay, slow, lossy, duplicate, late}}));
+  run.finish();
+  BOOST_TEST(meetings == 4 * size);
 }
 
 // What the tasks said is a part of the error of the run.

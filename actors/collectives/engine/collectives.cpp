@@ -140,18 +140,22 @@ void Collectives::call_here(CallGroup& message) {
 // node belongs to a certain life.
 void Collectives::call(StateCall& message) {
   GraphCall graph = graph_call(message, *task_);
-  if (!over_.ok()) return graph.call.reply({over_});
+  if (!over_.ok()) return graph.fail(over_);
   if (graph.life == GroupLife::begins) begin_life(graph);
   const auto found = groups_.find(graph.group);
   const bool broken = found != groups_.end() && !found->second.group->broken().ok();
   if (graph.life == GroupLife::continues && (broken || found == groups_.end()))
-    return graph.call.reply(
-        {broken ? found->second.group->broken()
-                : Status{Code::aborted, fmt::format("{}: the ranks have to begin together before '{}'",
-                                                    task_->self.name.to_string(), graph.call.name)}});
+    return graph.fail(
+        broken ? found->second.group->broken()
+               : Status{Code::aborted, fmt::format("{}: the ranks have to begin together before '{}'",
+                                                   task_->self.name.to_string(), graph.call.name)});
   if (broken) groups_.erase(found);
   if (!groups_.contains(graph.group)) open({graph.group, graph.members, {}, {}, [](const Status&) {}});
-  group(graph.group).call(std::move(graph.call));
+  RankGroup& ranks = group(graph.group);
+  if (graph.join)
+    ranks.join(std::move(graph.join), graph.call.step);
+  else
+    ranks.call(std::move(graph.call));
   keep_ticking();
 }
 

@@ -56,6 +56,7 @@ void RankGroup::open(std::uint64_t life, std::vector<std::uint64_t> incarnations
   mail_.set_life(life);
   incarnations_ = std::move(incarnations);
   for (auto& call : std::exchange(waiting_, {})) this->call(std::move(call));
+  try_to_join();
 }
 
 void RankGroup::call(GroupCall call) {

@@ -68,8 +68,9 @@ class RankGroup {
     bool must_call = false;
   };
   Glance glance(GroupCall& call);
-  // Calls reply(last rank) when every rank has called it.
-  void join(std::function<void(Status, int last)> reply);
+  // Calls reply(last rank) when every rank has called it. `step`: of a graph's node; 0: a program's
+  // call.
+  void join(std::function<void(Status, int last)> reply, StepId step = 0);
 
   // A message of this life.
   void take(const Sender& from, const ActorMessage& message);
@@ -80,7 +81,7 @@ class RankGroup {
   bool judge_suspects();
   // Ends the group: everything in flight fails with the reason, and later calls; on every rank.
   void break_up(const Status& why);
-  // Gives up the calls of a graph's step that has ended without answers.
+  // Gives up the calls and the join of a graph's step that has ended without answers.
   void give_up(StepId step);
   // Leaves the group.
   void close();
@@ -191,6 +192,7 @@ class RankGroup {
   std::map<int, Suspect> suspects_;
 
   std::function<void(Status, int)> join_reply_;
+  StepId join_step_ = 0;
   bool joined_ = false;  // we have told so
   std::uint32_t round_ = 1;
   std::optional<int> last_joined_;                       // of the round that has ended

@@ -95,6 +95,10 @@ bool RankGroup::judge_suspects() {
 // The other ranks' next step opens the group anew, as ours does: uses are counted from the beginning.
 void RankGroup::give_up(StepId step) {
   bool any = false;
+  if (join_reply_ && join_step_ == step) {
+    join_reply_ = {};
+    any = joined_;
+  }
   for (auto& [key, name] : names_)
     if (name.use && name.use->call.step == step) {
       name.use->call.reply = {};

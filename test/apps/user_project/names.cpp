@@ -182,8 +182,9 @@ void name_library() {
        static_cast<af::Output (*)(const af::Output&, const af::RankList&, int, const std::string&)>(
            &af::broadcast),
        &af::reduce_scatter, &af::all_to_all, &af::all_reduce_op, &af::all_gather_op, &af::broadcast_op,
-       &af::reduce_scatter_op, &af::grouped_reduce_scatter_op, &af::all_to_all_op, &af::collective_ops,
-       &af::ranks_of, &af::life_of, &af::parse_life);
+       &af::reduce_scatter_op, &af::grouped_reduce_scatter_op, &af::all_to_all_op, &af::barrier,
+       &af::join, &af::barrier_op, &af::join_op, &af::collective_ops, &af::ranks_of, &af::life_of,
+       &af::parse_life);
   // dataflow/ops/conditional_accumulator.h
   keep(&af::accumulator_apply_op, &af::accumulator_take_op, &af::accumulator_apply_sparse_op,
        &af::accumulator_take_sparse_op, &af::accumulator_size_op, &af::accumulator_set_step_op,
