@@ -181,6 +181,29 @@ SIMULATION_TEST(nodes_join_and_meet_on_a_bad_network, seeds(1, 30)) {
   BOOST_TEST(meetings == 4 * size);
 }
 
+// Of links that take 100 to 150 us and carry 1.25 GB/s. The ranks know of two hosts.
+SIMULATION_TEST(all_ranks_know_the_costs_that_rank_0_has_measured, seeds(1, 10)) {
+  std::vector<CostModel> costs;
+  const auto run_once = [&] {
+    SimCluster sim({{"worker", 3}}, of_this_seed({.time_limit = 1min}));
+    auto run = sim.start([&](SimTask& task) {
+      costs.push_back(Communicator(task.server(), {.hosts = {"a", "a", "b"}}).costs());
+    });
+    run.finish();
+  };
+  run_once();
+  run_once();
+  BOOST_REQUIRE(costs.size() == 6U);
+  for (const auto& of_rank : costs)
+    BOOST_TEST((of_rank == costs[0]), "or a run of the same seed differs");
+  for (const LinkCost& link : {costs[0].host, costs[0].network}) {
+    BOOST_TEST(link.latency > 50e-6);
+    BOOST_TEST(link.latency < 400e-6);
+    BOOST_TEST(link.per_byte + link.per_byte_of_port > 0.4e-9);
+    BOOST_TEST(link.per_byte + link.per_byte_of_port < 4e-9);
+  }
+}
+
 // What the tasks said is a part of the error of the run.
 SIMULATION_TEST(every_rank_says_who_lacks_what_and_what_it_did_last, seeds(1, 5)) {
   const auto stall = [] {

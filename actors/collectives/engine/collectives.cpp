@@ -50,10 +50,10 @@ caf::behavior Collectives::behavior() {
       [this](const EpochRaised& message) { raise(message.epoch); },
       [this](const Sender& from, ActorMessage& message) { on_message(from, message); },
       [this](const PeerLost& lost) { on_lost(lost); }, [this](JudgeSuspects) { judge_suspects(); },
-      [this](Tick) { tick(); });
+      [this](const EndProbe& message) { on_end_of_probe(message); }, [this](Tick) { tick(); });
 }
 
-void Collectives::refuse(const OpenGroup& message, Status why) { message.reply(std::move(why)); }
+void Collectives::refuse(const OpenGroup& message, Status why) { message.reply(std::move(why), {}); }
 // Once the group has the call, nobody can say how far it has come with it.
 void Collectives::refuse(const CallGroup& message, Status why) {
   if (message.call.reply) return message.call.reply({std::move(why)});
@@ -150,7 +150,8 @@ void Collectives::call(StateCall& message) {
                : Status{Code::aborted, fmt::format("{}: the ranks have to begin together before '{}'",
                                                    task_->self.name.to_string(), graph.call.name)});
   if (broken) groups_.erase(found);
-  if (!groups_.contains(graph.group)) open({graph.group, graph.members, {}, {}, [](const Status&) {}});
+  if (!groups_.contains(graph.group))
+    open({graph.group, graph.members, {}, {}, [](const Status&, const CostModel&) {}});
   RankGroup& ranks = group(graph.group);
   if (graph.join)
     ranks.join(std::move(graph.join), graph.call.step);
@@ -189,11 +190,13 @@ void Collectives::begin_life(const GraphCall& graph) {
     member.group->break_up({Code::aborted, fmt::format("{} begins anew", task_->self.name.to_string())});
     groups_.erase(found);
   }
-  open({graph.group, graph.members, {}, {}, [](const Status&) {}});
+  open({graph.group, graph.members, {}, {}, [](const Status&, const CostModel&) {}});
   groups_.find(graph.group)->second.begun_by = graph.call.step;
 }
 
 void Collectives::on_message(const Sender& from, ActorMessage& message) {
+  // One that the link could not carry is not answered, and does not count.
+  if (!message.status.ok() && message.type == message_type<rank_messages::Probe>()) return;
   if (message.type == not_found_type || on_opening(from, message)) return;
   if (auto* group = of_life(message.request))
     group->take(from, message);
@@ -220,6 +223,8 @@ void Collectives::on_lost(const PeerLost& lost) {
       member.group->lose(lost);
     else if (leader)
       say_hello(member);  // it may come back
+    else
+      begin_probe_anew(member, lost.task);
   }
   self_->delayed_send(self_, RankGroup::last_words, JudgeSuspects{});
 }

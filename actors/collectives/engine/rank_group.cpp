@@ -48,12 +48,22 @@ void describe(GroupCall& call) {
 }
 
 RankGroup::RankGroup(RankMail mail, std::string name, const PlanOptions& options)
-    : mail_(std::move(mail)), name_(std::move(name)), spin_(options.spin) {
+    : mail_(std::move(mail)), name_(std::move(name)), options_(options) {
   if (mail_.leads()) negotiator_.emplace(mail_, options);
 }
 
-void RankGroup::open(std::uint64_t life, std::vector<std::uint64_t> incarnations) {
+// The other algorithms are the same by any costs.
+bool RankGroup::needs_costs() const {
+  using enum Algorithm;
+  const bool chooses = options_.algorithm == automatic || options_.algorithm == ring ||
+                       options_.algorithm == hierarchical;
+  return mail_.leads() && mail_.size() > 1 && chooses && !options_.costs;
+}
+
+void RankGroup::open(std::uint64_t life, std::vector<std::uint64_t> incarnations,
+                     const CostModel& costs) {
   mail_.set_life(life);
+  if (negotiator_) negotiator_->use(costs);
   incarnations_ = std::move(incarnations);
   for (auto& call : std::exchange(waiting_, {})) this->call(std::move(call));
   try_to_join();

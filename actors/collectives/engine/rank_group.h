@@ -56,8 +56,11 @@ class RankGroup {
   // Whether no call is in flight.
   bool idle() const { return in_flight_ == 0 && !join_reply_; }
 
+  // The leader's: whether it chooses algorithms by costs that its program has not given.
+  bool needs_costs() const;
+  const std::optional<CostModel>& costs_by_program() const { return options_.costs; }
   // Opens the group with this life, which its messages carry from now on. Earlier calls begin now.
-  void open(std::uint64_t life, std::vector<std::uint64_t> incarnations);
+  void open(std::uint64_t life, std::vector<std::uint64_t> incarnations, const CostModel& costs);
   void call(GroupCall call);
   // The attempt to finish a call of a waiting thread by a board alone. If all other ranks show their
   // contributions the result is there and the call is done. Otherwise other ranks know of the call at
@@ -173,7 +176,7 @@ class RankGroup {
 
   RankMail mail_;
   const std::string name_;
-  const std::chrono::microseconds spin_;
+  const PlanOptions options_;
   std::optional<Negotiator> negotiator_;  // the leader's
   std::vector<std::uint64_t> incarnations_;
   Status broken_;

@@ -1,4 +1,4 @@
-// What the ranks of a group say to each other. But for Hello, Goodbye, Welcome and NotWelcome a message
+// What the ranks of a group say to each other. But for those of opening (Hello to Probed) a message
 // travels with the group's life (ActorMessage::request), and one of another life is dropped. A message
 // may come twice, and a later one before an earlier one: everything here can be told by its numbers.
 #pragma once
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dataflow/collectives/agreement.h"
+#include "dataflow/collectives/link_cost.h"
 #include "dataflow/collectives/schedule.h"
 #include "dataflow/values/error.h"
 
@@ -36,11 +37,26 @@ struct Welcome {
   std::uint64_t attempt;
   std::uint64_t life;
   std::vector<std::uint64_t> incarnations;  // of the ranks' tasks
+  CostModel costs;                          // by which the leader chooses algorithms
 };
 struct NotWelcome {
   std::string group;
   std::uint64_t attempt;
   Status why;
+};
+
+// The leader, when all have said hello -> a rank, and its answer once it has read the payload: measures
+// how long messages take. `digest`: of the payload.
+struct Probe {
+  std::string group;
+  std::uint64_t attempt;  // the leader's
+  std::uint32_t number;
+};
+struct Probed {
+  std::string group;
+  std::uint64_t attempt;
+  std::uint32_t number;
+  std::uint64_t digest;
 };
 
 // The uses of a name are numbered from 1 on. Those below belong to one use.

@@ -161,6 +161,8 @@ void name_library() {
       &af::gradients, &af::gradients);
   // dataflow/collectives/agreement.h
   keep(&af::parse_reduction, &af::parse_compression, &af::check_call, &af::disagreement);
+  // dataflow/collectives/link_cost.h
+  keep(&af::link_cost);
   // dataflow/collectives/ranks.h
   keep(&af::parse_host_slots, &af::place_ranks, &af::places_of);
   // dataflow/graph/graph.h
