@@ -339,6 +339,18 @@ int Communicator::join() const {
   return static_cast<int>(CollectiveHandle(state).wait_for_rows().rows.at(0));
 }
 
+GroupWaits Communicator::waits() const {
+  const auto state = std::make_shared<CollectiveHandle::State>(impl_->runtime);
+  const auto waits = std::make_shared<GroupWaits>();
+  impl_->send(AskGroup{impl_->options.group, [waits, promise = Impl::promise_of(state)](
+                                                 Status status, const GroupWaits& answer) {
+                         *waits = answer;
+                         promise->keep({std::move(status)});
+                       }});
+  CollectiveHandle(state).wait_for_rows();
+  return *waits;
+}
+
 std::vector<Tensor> Communicator::grouped_all_reduce(const std::vector<Tensor>& values,
                                                      const ReduceOptions& options) const {
   struct Group {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "dataflow/collectives/agreement.h"
+#include "dataflow/collectives/group_waits.h"
 #include "dataflow/collectives/link_cost.h"
 #include "dataflow/collectives/ranks.h"
 #include "dataflow/values/tensor.h"
@@ -140,6 +141,11 @@ class Communicator {
                                     const CollectiveOptions& options = {}) const;
   // Waits until all ranks have called it.
   void barrier(const CollectiveOptions& options = {}) const;
+
+  // Which operations are in flight, which ranks have not called them, and what each rank did last. Rank
+  // 0 asks all ranks and answers whoever asks, at any time, within 4 s. Throws unavailable, naming it,
+  // if it does not answer, and otherwise what wait() throws.
+  GroupWaits waits() const;
 
   // This rank has no more data: until all ranks have joined it takes part in the others' sums and
   // averages with zeros (an average still divides by all ranks). Returns the rank that joined last.

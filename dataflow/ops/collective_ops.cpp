@@ -126,6 +126,8 @@ void infer_grouped_reduce_scatter(InferContext& c) {
 
 void infer_barrier(InferContext& c) { expect_ranks(c); }
 
+void infer_waits(InferContext& c) { c.add_output(DType::string, {Shape::unknown}); }
+
 void infer_join(InferContext& c) {
   expect_ranks(c);
   c.add_output(DType::int64, {});
@@ -271,6 +273,7 @@ Output barrier(Graph& graph, const RankList& ranks, const std::string& name) {
 Output join(Graph& graph, const RankList& ranks, const std::string& name) {
   return add(graph, join_op(), {}, ranks, name, {});
 }
+Output collective_waits(Graph& graph) { return graph.add(collective_waits_op()); }
 
 std::string_view to_string(GroupLife life) { return lives.at(static_cast<std::size_t>(life)); }
 
@@ -328,20 +331,25 @@ const OpDef& barrier_op() {
   static const OpDef op = collective_op("Barrier", 0, attrs_with({}), infer_barrier, nullptr);
   return op;
 }
+const OpDef& collective_waits_op() {
+  static const OpDef op = collective_op("CollectiveWaits", 0, {}, infer_waits, nullptr);
+  return op;
+}
 const OpDef& join_op() {
   static const OpDef op = collective_op("Join", 0, attrs_with({}), infer_join, nullptr);
   return op;
 }
 
 std::span<const OpDef* const> collective_ops() {
-  static const std::array<const OpDef*, 8> ops{&all_reduce_op(),
+  static const std::array<const OpDef*, 9> ops{&all_reduce_op(),
                                                &all_gather_op(),
                                                &broadcast_op(),
                                                &reduce_scatter_op(),
                                                &grouped_reduce_scatter_op(),
                                                &all_to_all_op(),
                                                &barrier_op(),
-                                               &join_op()};
+                                               &join_op(),
+                                               &collective_waits_op()};
   return ops;
 }
 

@@ -82,7 +82,13 @@ Output barrier(Graph& graph, const RankList& ranks, const std::string& name);
 // gradient.
 Output join(Graph& graph, const RankList& ranks, const std::string& name);
 
-// Attrs of all of them: ranks (tasks, with blanks between them), collective (the name), life.
+// Who waits for whom in the groups of the task that runs the node, by rank 0 of each: string [lines], as
+// lines_of() of dataflow/collectives/group_waits.h writes them. It needs no ranks, and waits for no
+// operation.
+Output collective_waits(Graph& graph);
+
+// Attrs of all of them but CollectiveWaits: ranks (tasks, with blanks between them), collective (the
+// name), life.
 const OpDef& all_reduce_op();  // (x, ..) -> y, ..; reduction, prescale, postscale, compression, only_on:
                                // -1, or the rank that gets the result, the others zeros
 const OpDef& all_gather_op();  // (x) -> y, rows int64[P]; scale
@@ -92,6 +98,7 @@ const OpDef& grouped_reduce_scatter_op();  // (x, ..) -> y[k]; elements int64 li
                                            // reduce_scatter; it has no gradient
 const OpDef& all_to_all_op();              // (x, splits int64[P]) -> y, rows int64[P]
 const OpDef& barrier_op();                 // () ->; it has no gradient
+const OpDef& collective_waits_op();        // () -> lines string [n]; it has no gradient
 const OpDef& join_op();                    // () -> last int64; it has no gradient
 
 std::span<const OpDef* const> collective_ops();

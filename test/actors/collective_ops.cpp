@@ -4,6 +4,8 @@
 #include <boost/test/unit_test.hpp>
 #include <functional>
 #include <future>
+#include <string>
+#include <vector>
 
 #include "actors/client/session.h"
 #include "actors/task/server.h"
@@ -237,6 +239,25 @@ BOOST_AUTO_TEST_CASE(a_maximum_has_no_gradient_and_says_so) {
   const Output y = all_reduce(x, {{"/job:worker/task:0"}}, "x", {.reduction = ReduceOp::max});
   BOOST_CHECK_EXCEPTION(gradients(y, {x}), Error,
                         says("only a sum and an average of ranks have a gradient, not a max"));
+}
+
+// In the step of another session, on any of the tasks.
+BOOST_AUTO_TEST_CASE(a_node_says_who_waits_for_whom) {
+  RankGraph r;
+  const auto sums = r.on_each([&](int) { return all_reduce(r.g.constant(1.0F), r.ranks, "x"); });
+  const auto waits = r.on_each([&](int) { return collective_waits(r.g); });
+  Session session(r.cluster.server("worker", 0).target(), r.g);
+  const auto nothing = session.run(waits[2]);
+  BOOST_TEST(nothing.elements() == 0);
+  session.run(sums);
+  auto two = std::async(std::launch::async, [&] { return session.run({sums[0], sums[1]}); });
+  const std::string missing = "    for rank 2 (/job:worker/task:2): it finished all_reduce 'x'";
+  for (const auto& node : waits)
+    for (bool told = false; !told;)
+      for (const auto& line : session.run(node).values<std::string>())
+        told = told || line.starts_with(missing);
+  session.run(sums[2]);
+  BOOST_TEST(two.get()[1].scalar<float>() == 3);
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_refused_when_the_graph_is_built) {

@@ -232,4 +232,38 @@ SIMULATION_TEST(every_rank_says_who_lacks_what_and_what_it_did_last, seeds(1, 5)
   BOOST_CHECK_EXCEPTION(stall(), Error, every_rank);
 }
 
+// Ranks 0 and 2 wait for rank 1, rank 3 is stopped, and everybody else asks at once, though messages
+// come twice and late.
+SIMULATION_TEST(whoever_asks_gets_the_same_answer, seeds(1, 20)) {
+  std::vector<GroupWaits> answers;
+  SimCluster sim({{"worker", 4}}, of_this_seed({.time_limit = 2min}));
+  auto run = sim.start([&answers](SimTask& task) {
+    const Communicator world(task.server());
+    world.all_reduce(Tensor{1}, {.name = "before"});
+    std::optional<CollectiveHandle> sum;
+    if (world.rank() == 0 || world.rank() == 2)
+      sum = world.all_reduce_async(Tensor{1}, {.name = "the stalled one"});
+    task.sleep(1500ms);
+    if (world.rank() != 3) answers.push_back(world.waits());
+    task.sleep(5s);
+    if (!sum) sum = world.all_reduce_async(Tensor{1}, {.name = "the stalled one"});
+    sum->wait();
+    world.barrier();
+  });
+  sim.apply(random_fault_plan(of_this_seed({}).seed, {{"worker", 0}, {"worker", 1}, {"worker", 2}},
+                              {.count = 2, .until = 100ms, .longest = 1s, .kinds = {duplicate, late}}));
+  sim.at(1s).pause("/job:worker/task:3", 4s);
+  run.finish();
+  BOOST_REQUIRE(answers.size() == 3U);
+  for (const auto& answer : answers) {
+    BOOST_REQUIRE(answer.operations.size() == 1U);
+    BOOST_TEST(answer.operations[0].name == "the stalled one");
+    BOOST_TEST(answer.operations[0].call == "all_reduce int32[1] sum");
+    BOOST_TEST((answer.operations[0].waiting == std::vector<std::int32_t>{0, 2}));
+    BOOST_TEST((answer.operations[0].missing == std::vector<std::int32_t>{1}));
+    BOOST_TEST(answer.last[1].starts_with("it finished all_reduce 'before'"), answer.last[1]);
+    BOOST_TEST(answer.last[3] == "it does not answer");
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

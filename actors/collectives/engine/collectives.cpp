@@ -42,7 +42,11 @@ caf::behavior Collectives::behavior() {
         group(message.group).join(message.reply);
         keep_ticking();
       },
-      [this](StateCall& message) { call(message); },
+      [this](const AskGroup& message) { ask_waits(message.group, message.reply); },
+      [this](StateCall& message) {
+        if (message.node->op == &collective_waits_op()) return report_waits(message);
+        call(message);
+      },
       [this](const GiveUp& message) {
         for (auto& [name, member] : groups_) member.group->give_up(message.step);
       },
@@ -60,6 +64,7 @@ void Collectives::refuse(const CallGroup& message, Status why) {
   break_up(message.group, why);
 }
 void Collectives::refuse(const JoinGroup& message, Status why) { message.reply(std::move(why), 0); }
+void Collectives::refuse(const AskGroup& message, Status why) { message.reply(std::move(why), {}); }
 
 // Whoever waits for the message would wait for ever.
 void Collectives::refuse(const Sender& from, const ActorMessage& message, const Status& why) {
@@ -246,7 +251,7 @@ void Collectives::tick() {
 
 void Collectives::keep_ticking() {
   const bool needed = std::ranges::any_of(groups_, [](const auto& entry) {
-    return entry.second.attempt != 0 || !entry.second.group->idle();
+    return entry.second.attempt != 0 || entry.second.group->needs_ticks();
   });
   if (!needed || std::exchange(ticking_, true)) return;
   self_->delayed_send(self_, tick_interval, Tick{});

@@ -48,6 +48,12 @@ struct JoinGroup {
   std::function<void(Status, int last)> reply;
 };
 
+// A program -> collectives: who waits for whom in this group?
+struct AskGroup {
+  std::string group;
+  RankGroup::WaitsReply reply;
+};
+
 // To itself, a while after a connection was lost: decide which ranks are lost.
 struct JudgeSuspects {};
 // To itself, a while after it began to measure: use what there is.
@@ -83,6 +89,7 @@ class Collectives {
   void refuse(const OpenGroup& message, Status why);
   void refuse(const CallGroup& message, Status why);
   void refuse(const JoinGroup& message, Status why);
+  void refuse(const AskGroup& message, Status why);
   void refuse(const Sender& from, const ActorMessage& message, const Status& why);
 
  private:
@@ -102,6 +109,8 @@ class Collectives {
   void close(const CloseGroup& message);
   void call(CallGroup& message);
   void call(StateCall& message);
+  void ask_waits(const std::string& group, RankGroup::WaitsReply reply);
+  void report_waits(const StateCall& message);
   void begin_life(const GraphCall& graph);
   void end_steps(const JobOver& message);
   void raise(FencingEpoch epoch);
@@ -175,5 +184,6 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::OpenGroup)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::CloseGroup)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::CallGroup)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::JoinGroup)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AskGroup)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::JudgeSuspects)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::EndProbe)

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::int64_t large_bytes = std::int64_t{1} << 20;
+constexpr std::int64_t probe_bytes = std::int64_t{1} << 20;
 // No rank waits longer for the measurement. On a network this slow a choice matters less than the wait.
 constexpr auto longest_probe = 300ms;
 
@@ -71,7 +71,7 @@ bool Collectives::measures(Member& member) {
 void Collectives::begin_probe(Member& member, LinkKind kind, TaskId task) {
   member.probed = kind;
   member.probed_task = task;
-  member.probe.emplace(Tensor::zeros(DType::uint8, {large_bytes}, task_->sending_device->allocator()));
+  member.probe.emplace(Tensor::zeros(DType::uint8, {probe_bytes}, task_->sending_device->allocator()));
   self_->delayed_send(self_, longest_probe, EndProbe{member.group->name(), member.attempt});
   member.probe->begin(task_->clock->now(), send_probe(member));
 }

@@ -272,7 +272,8 @@ void RankGroup::take_letter(int sender, const ActorMessage& letter) {
       took(&RankGroup::on_propose) || took(&RankGroup::on_revise) || took(&RankGroup::on_agreed) ||
       took(&RankGroup::on_failed) || took(&RankGroup::on_joined) || took(&RankGroup::on_all_joined) ||
       took(&RankGroup::on_wake) || took(&RankGroup::on_inquire) || took(&RankGroup::on_standing) ||
-      took(&RankGroup::on_left) || took(&RankGroup::on_broken);
+      took(&RankGroup::on_left) || took(&RankGroup::on_ask_waits) || took(&RankGroup::on_survey) ||
+      took(&RankGroup::on_account) || took(&RankGroup::on_waits) || took(&RankGroup::on_broken);
 }
 
 }  // namespace actorflow

@@ -55,6 +55,8 @@ class RankGroup {
   const Status& broken() const { return broken_; }
   // Whether no call is in flight.
   bool idle() const { return in_flight_ == 0 && !join_reply_; }
+  // Whether it has to be called now and then (tick()).
+  bool needs_ticks() const { return !idle() || !questions_.empty() || survey_; }
 
   // The leader's: whether it chooses algorithms by costs that its program has not given.
   bool needs_costs() const;
@@ -75,6 +77,11 @@ class RankGroup {
   // call.
   void join(std::function<void(Status, int last)> reply, StepId step = 0);
 
+  // Asks the leader who waits for whom. The reply comes within 4 s: unavailable, if the leader does not
+  // answer.
+  using WaitsReply = std::function<void(Status, const GroupWaits&)>;
+  void ask_waits(WaitsReply reply);
+
   // A message of this life.
   void take(const Sender& from, const ActorMessage& message);
   void lose(const PeerLost& lost);
@@ -88,7 +95,7 @@ class RankGroup {
   void give_up(StepId step);
   // Leaves the group.
   void close();
-  // Call now and then while the group is not idle: logs which ranks it waits for.
+  // Call every second while needs_ticks(): logs which ranks it waits for.
   void tick();
 
  private:
@@ -170,8 +177,20 @@ class RankGroup {
   void on_standing(const rank_messages::Standing& message);
   void report(Entry& entry);
   std::string last_done() const;
+  // rank_group_waits.cpp
+  void on_ask_waits(const rank_messages::AskWaits& message);
+  void on_survey(const rank_messages::Survey& message);
+  void on_account(const rank_messages::Account& message);
+  void on_waits(const rank_messages::Waits& message);
+  RankAccount account() const;
+  void end_survey();
+  void end_late_questions();
+  void answer_questions(const Status& why);
 
   Clock::time_point now() const { return mail_.task()->clock->now(); }
+  double seconds_since(Clock::time_point then) const {
+    return std::chrono::duration<double>(now() - then).count();
+  }
   std::string who() const { return mail_.name_of(mail_.rank()); }
 
   RankMail mail_;
@@ -194,8 +213,25 @@ class RankGroup {
   };
   std::map<int, Suspect> suspects_;
 
+  struct Question {
+    WaitsReply reply;
+    Clock::time_point since{};
+  };
+  std::map<std::uint64_t, Question> questions_;  // to the leader, by number
+  std::uint64_t last_question_ = 0;
+  // The leader's, of all ranks.
+  struct SurveyOfRanks {
+    std::uint64_t number = 0;
+    Clock::time_point since{};
+    std::vector<std::optional<RankAccount>> accounts;
+    std::vector<rank_messages::AskWaits> askers;
+  };
+  std::optional<SurveyOfRanks> survey_;
+  std::uint64_t last_survey_ = 0;
+
   std::function<void(Status, int)> join_reply_;
   StepId join_step_ = 0;
+  Clock::time_point joined_since_{};
   bool joined_ = false;  // we have told so
   std::uint32_t round_ = 1;
   std::optional<int> last_joined_;                       // of the round that has ended

@@ -39,9 +39,11 @@ void RankGroup::end_with(const Status& why) {
   for (auto& call : waiting_) answer(call, why);
   if (join_reply_) join_reply_(why, 0);
   join_reply_ = {};
+  answer_questions(why);
   broken_ = Status(why);
   in_flight_ = 0;
   suspects_.clear();
+  survey_.reset();
   waiting_.clear();
   drop_names();
 }

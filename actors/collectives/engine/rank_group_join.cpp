@@ -45,6 +45,7 @@ void RankGroup::give_up_join() {
 void RankGroup::try_to_join() {
   if (!is_open() || !join_reply_ || joined_ || last_joined_ || in_flight_ > 0 || !broken_.ok()) return;
   joined_ = true;
+  joined_since_ = now();
   mail_.to_all(Joined{mail_.rank(), round_});
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dataflow/collectives/agreement.h"
+#include "dataflow/collectives/group_waits.h"
 #include "dataflow/collectives/link_cost.h"
 #include "dataflow/collectives/schedule.h"
 #include "dataflow/values/error.h"
@@ -145,6 +146,25 @@ struct Standing {
   std::string last;  // what it finished last, and when
 };
 
+// A rank -> the leader: who waits for whom? The leader -> all: what do you wait for? Their answers, and
+// the leader's to whoever has asked since the survey before.
+struct AskWaits {
+  std::int32_t rank;
+  std::uint64_t question;  // of those of the rank
+};
+struct Survey {
+  std::uint64_t survey;
+};
+struct Account {
+  std::int32_t rank;
+  std::uint64_t survey;
+  RankAccount account;
+};
+struct Waits {
+  std::uint64_t question;
+  GroupWaits waits;
+};
+
 // A rank -> all: I have left, after these uses and in this round of joining.
 struct Left {
   std::int32_t rank;
@@ -170,6 +190,8 @@ int claimed_rank(const M& message, int sender) {
 inline int claimed_rank(const Revise&, int) { return leading_rank; }
 inline int claimed_rank(const Agreed&, int) { return leading_rank; }
 inline int claimed_rank(const AllJoined&, int) { return leading_rank; }
+inline int claimed_rank(const Survey&, int) { return leading_rank; }
+inline int claimed_rank(const Waits&, int) { return leading_rank; }
 
 }  // namespace rank_messages
 }  // namespace actorflow
