@@ -253,9 +253,10 @@ BOOST_AUTO_TEST_CASE(a_node_says_who_waits_for_whom) {
   auto two = std::async(std::launch::async, [&] { return session.run({sums[0], sums[1]}); });
   const std::string missing = "    for rank 2 (/job:worker/task:2): it finished all_reduce 'x'";
   for (const auto& node : waits)
-    for (bool told = false; !told;)
-      for (const auto& line : session.run(node).values<std::string>())
-        told = told || line.starts_with(missing);
+    for (bool told = false; !told;) {
+      const Tensor lines = session.run(node);
+      for (const auto& line : lines.values<std::string>()) told = told || line.starts_with(missing);
+    }
   session.run(sums[2]);
   BOOST_TEST(two.get()[1].scalar<float>() == 3);
 }

@@ -1,0 +1,43 @@
+// The project's scenarios of ranks that sum, as `actorflow simulate` runs them.
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "actors/simulation/simulation_test.h"
+#include "apps/cli/program.h"
+#include "apps/scenario/simulate.h"
+
+BOOST_AUTO_TEST_SUITE(rank_scenarios)
+
+using namespace actorflow;
+
+namespace {
+
+Scenario scenario(const std::string& name, const std::vector<std::string>& settings = {}) {
+  return Scenario::read(ACTORFLOW_SOURCE_DIR "/apps/scenarios/" + name + ".scenario", settings);
+}
+
+}  // namespace
+
+SIMULATION_TEST(sums_of_ranks_that_are_lost_have_the_bits_of_a_loop, seeds(1, 40)) {
+  simulate(scenario("collectives"), {});
+}
+
+SIMULATION_TEST(sums_on_a_bad_network_have_the_bits_of_a_loop, seeds(1, 40)) {
+  simulate(scenario("collectives_links"), {});
+}
+
+BOOST_AUTO_TEST_CASE(ranks_that_make_no_sense_are_refused) {
+  const auto with = [](const std::string& setting) {
+    return [setting] { scenario("collectives", {setting}); };
+  };
+  const auto says = [](const char* text) {
+    return [text](const UsageError& error) {
+      return std::string(error.what()).find(text) != std::string::npos;
+    };
+  };
+  BOOST_CHECK_EXCEPTION(with("algorithm=rign")(), UsageError, says("rabenseifner"));
+  BOOST_CHECK_EXCEPTION(with("job=word_count")(), UsageError, says("omit --job or --ranks"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
