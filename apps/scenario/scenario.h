@@ -29,7 +29,7 @@ struct ScenarioFlags {
   bool resume = false;  // with a work folder, from which each life of the job goes on
 
   int ranks = 0;  // that sum by all-reduce, at most, in place of training; 0: training
-  int rounds = 20;
+  int rounds = 12;
   std::string algorithm;  // of the all-reduce; "": one that the seed draws
 
   std::vector<std::string> faults;  // "12.5s pause /job:ps/task:0 for 3s"

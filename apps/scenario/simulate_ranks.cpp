@@ -100,9 +100,9 @@ void run_rounds(SimTask& task, const RanksPlan& plan, std::int64_t& round) {
   round = world.all_reduce(Tensor::scalar(round), furthest).scalar<std::int64_t>();
   for (; round < plan.rounds; ++round) {
     sum_once<float>(world, round, 1 + round % 5);
-    sum_once<double>(world, round, 3'000);
-    sum_once<float>(world, round, 20'000 + round);
-    task.sleep(std::chrono::microseconds(mixed(static_cast<std::uint64_t>(round)) % 10'000));
+    sum_once<double>(world, round, 1'000);
+    sum_once<float>(world, round, 9'000 + round);  // several chunks
+    task.sleep(std::chrono::microseconds(mixed(static_cast<std::uint64_t>(round)) % 20'000));
   }
   world.barrier();
 }

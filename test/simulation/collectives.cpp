@@ -187,7 +187,9 @@ SIMULATION_TEST(all_ranks_know_the_costs_that_rank_0_has_measured, seeds(1, 10))
   const auto run_once = [&] {
     SimCluster sim({{"worker", 3}}, of_this_seed({.time_limit = 1min}));
     auto run = sim.start([&](SimTask& task) {
-      costs.push_back(Communicator(task.server(), {.hosts = {"a", "a", "b"}}).costs());
+      const Communicator world(task.server(), {.hosts = {"a", "a", "b"}});
+      costs.push_back(world.costs());
+      world.barrier();
     });
     run.finish();
   };
