@@ -23,6 +23,15 @@ SIMULATION_TEST(sums_of_ranks_that_are_lost_have_the_bits_of_a_loop, seeds(1, 24
   BOOST_TEST(simulate(scenario("collectives"), {}).statistics.messages > 100U);
 }
 
+// A rank is killed and comes back while a partition hides that from another one.
+SIMULATION_TEST(a_restart_that_a_partition_hides_is_no_hang, seeds(1, 10)) {
+  const std::string faults =
+      "faults=0.059s partition /job:worker/task:1 /job:worker/task:3 for 4.473s; "
+      "0.095s kill /job:worker/task:3; 2.772s restart /job:worker/task:3";
+  const Scenario hidden = scenario("collectives", {"random_faults=0", faults});
+  BOOST_TEST(simulate(hidden, {}).statistics.messages > 100U);
+}
+
 SIMULATION_TEST(sums_on_a_bad_network_have_the_bits_of_a_loop, seeds(1, 24)) {
   BOOST_TEST(simulate(scenario("collectives_links"), {}).statistics.messages > 100U);
 }

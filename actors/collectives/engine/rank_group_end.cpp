@@ -65,7 +65,11 @@ void RankGroup::drop_names() {
 void RankGroup::lose(const PeerLost& lost) {
   const int rank = mail_.rank_of(lost.task);
   if (rank < 0 || !is_open()) return;
-  if (!lost.concerns({lost.task, incarnations_[static_cast<std::size_t>(rank)]})) return;
+  // An incarnation before this group's, which a partition has hidden: what we have sent to the rank
+  // since then was for that one, and is lost with it.
+  if (!lost.concerns({lost.task, incarnations_[static_cast<std::size_t>(rank)]}))
+    return break_up({Code::aborted, fmt::format("messages of {} to {} may be lost: {}", who(),
+                                                mail_.name_of(rank), lost.reason.message)});
   if (suspects_.contains(rank)) return;
   Suspect& suspect = suspects_[rank];
   suspect.why.code = Code::unavailable;
