@@ -1,5 +1,5 @@
 // The command line of Actorflow: train, server, checkpoint, export, records, sample, place, summaries,
-// job, ensemble, launch, attach, stop, supervise, keygen, simulate, help, version.
+// job, ensemble, launch, attach, stop, supervise, keygen, simulate, waits, help, version.
 #include "apps/cli/program.h"
 #include "apps/commands/commands.h"
 
@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   add_supervise_command(program);
   add_keygen_command(program);
   add_simulate_command(program);
+  add_waits_command(program);
   add_help_command(program);
   add_version_command(program);
   spell_out_np(program, argc, argv);

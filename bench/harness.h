@@ -69,6 +69,7 @@ std::vector<Benchmark> round_job_benchmarks();
 std::vector<Benchmark> job_cluster_benchmarks();
 std::vector<Benchmark> gpu_benchmarks();
 std::vector<Benchmark> recovery_benchmarks();
+std::vector<Benchmark> elastic_benchmarks();
 
 // Seconds that one call takes.
 template <class Body>

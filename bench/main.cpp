@@ -14,6 +14,7 @@
 #include "bench/harness.h"
 #include "bench/network/peer.h"
 #include "bench/network/raw_socket.h"
+#include "bench/recovery/elastic_task.h"
 #include "bench/recovery/recovery_task.h"
 
 namespace {
@@ -42,6 +43,7 @@ std::vector<Benchmark> all_benchmarks() {
                           job_cluster_benchmarks,
                           gpu_benchmarks,
                           recovery_benchmarks,
+                          elastic_benchmarks,
                           sort_job_benchmarks,
                           table_job_benchmarks,
                           round_job_benchmarks,
@@ -108,6 +110,7 @@ int main(int argc, char** argv) {
   PeerOptions peer;
   std::string recovery_task;
   RecoveryOptions recovery;
+  bool recovery_elastic = false;
   std::uint16_t connect_to = 0;
   bool quick = false;
   program.option("--json", json_file, "Write the results there, as a list of objects");
@@ -125,10 +128,12 @@ int main(int argc, char** argv) {
   program.option("--recovery_heartbeat_ms", recovery.heartbeat_timeout_ms).hide();
   program.flag("--recovery_sync", recovery.sync).hide();
   program.flag("--recovery_insecure", recovery.insecure).hide();
+  program.flag("--recovery_elastic", recovery_elastic).hide();  // see recovery/elastic_task.h
   program.option("--recovery_connect", connect_to).hide();
   return run_program(program, argc, argv, [&]() -> int {
     if (!peer_of.empty()) run_peer(peer_of, peer);
     if (!recovery_task.empty()) return run_recovery_task(recovery_task, recovery);
+    if (recovery_elastic) return run_elastic_recovery_task();
     if (connect_to != 0) return RawStream::connect(connect_to), 0;
     if (!gpu_trace.empty()) return write_gpu_trace(gpu_trace, gpu_model), 0;
     return run(only, quick, json_file);

@@ -133,12 +133,14 @@ struct Communicator::Impl {
       throw invalid_argument(fmt::format("CommunicatorOptions::spin: expected 0 to {} us, got {}",
                                          most_spin.count(), options.spin.count()));
     const auto state = std::make_shared<State>(runtime);
-    send(
-        OpenGroup{options.group,
-                  members,
-                  options.hosts,
-                  {.algorithm = options.algorithm, .spin = options.spin},
-                  [promise = promise_of(state)](Status status) { promise->keep({std::move(status)}); }});
+    send(OpenGroup{options.group,
+                   members,
+                   options.hosts,
+                   {.algorithm = options.algorithm, .costs = options.costs, .spin = options.spin},
+                   [promise = promise_of(state), to = costs](Status status, const CostModel& from) {
+                     *to = from;
+                     promise->keep({std::move(status)});
+                   }});
     const auto there = runtime.lock();
     if (state->wait_until(there->clock().now() + options.timeout)) {
       const Status status = state->take().status;
@@ -228,6 +230,7 @@ struct Communicator::Impl {
   const CommunicatorOptions options;
   const std::vector<std::string> members;
   const RankPlace place;
+  const std::shared_ptr<CostModel> costs = std::make_shared<CostModel>();  // until it is open
   const std::weak_ptr<Runtime> runtime;
   const caf::actor actor;
   Entrance& entrance;  // the actor's
@@ -255,6 +258,7 @@ Communicator::~Communicator() = default;
 
 int Communicator::size() const { return static_cast<int>(impl_->members.size()); }
 const RankPlace& Communicator::place() const { return impl_->place; }
+const CostModel& Communicator::costs() const { return *impl_->costs; }
 
 Communicator Communicator::subset(const std::vector<int>& ranks) const {
   if (ranks.empty()) throw invalid_argument("expected one rank or more in a subset, got none");
@@ -333,6 +337,18 @@ int Communicator::join() const {
                   promise->keep({std::move(status), {}, {last}});
                 }});
   return static_cast<int>(CollectiveHandle(state).wait_for_rows().rows.at(0));
+}
+
+GroupWaits Communicator::waits() const {
+  const auto state = std::make_shared<CollectiveHandle::State>(impl_->runtime);
+  const auto waits = std::make_shared<GroupWaits>();
+  impl_->send(AskGroup{impl_->options.group, [waits, promise = Impl::promise_of(state)](
+                                                 Status status, const GroupWaits& answer) {
+                         *waits = answer;
+                         promise->keep({std::move(status)});
+                       }});
+  CollectiveHandle(state).wait_for_rows();
+  return *waits;
 }
 
 std::vector<Tensor> Communicator::grouped_all_reduce(const std::vector<Tensor>& values,

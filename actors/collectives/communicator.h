@@ -13,10 +13,13 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "dataflow/collectives/agreement.h"
+#include "dataflow/collectives/group_waits.h"
+#include "dataflow/collectives/link_cost.h"
 #include "dataflow/collectives/ranks.h"
 #include "dataflow/values/tensor.h"
 
@@ -37,6 +40,9 @@ struct CommunicatorOptions {
   std::chrono::milliseconds timeout{60'000};
   // The algorithm of the operations that have several. Rank 0's setting counts.
   Algorithm algorithm = Algorithm::automatic;
+  // The costs by which rank 0 chooses algorithms; none: rank 0 measures what messages cost when the
+  // group opens, within a few milliseconds, unless it has done so before. Rank 0's setting counts.
+  std::optional<CostModel> costs = {};
   // How long a call that waits for a small all-reduce among ranks of one machine polls before it sleeps,
   // at most 10 ms. 0: it sleeps at once. Polling is useful where each rank has a core.
   std::chrono::microseconds spin{50};
@@ -98,6 +104,9 @@ class Communicator {
   int cross_size() const { return place().cross_size; }
   // Hosts are told apart by the tasks' addresses, unless CommunicatorOptions::hosts says more.
   const RankPlace& place() const;
+  // Those by which rank 0 chooses algorithms, the same on every rank: given, measured, or the usual ones
+  // where there is nothing to choose.
+  const CostModel& costs() const;
 
   // A process set: a group of one or more of the ranks, in this order, which all of them open.
   Communicator subset(const std::vector<int>& ranks) const;
@@ -132,6 +141,11 @@ class Communicator {
                                     const CollectiveOptions& options = {}) const;
   // Waits until all ranks have called it.
   void barrier(const CollectiveOptions& options = {}) const;
+
+  // Which operations are in flight, which ranks have not called them, and what each rank did last. Rank
+  // 0 asks all ranks and answers whoever asks, at any time, within 4 s. Throws unavailable, naming it,
+  // if it does not answer, and otherwise what wait() throws.
+  GroupWaits waits() const;
 
   // This rank has no more data: until all ranks have joined it takes part in the others' sums and
   // averages with zeros (an average still divides by all ranks). Returns the rank that joined last.

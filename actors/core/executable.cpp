@@ -20,8 +20,9 @@ Device& find_device(const Node& node, const TaskContext& task) {
 }
 
 bool is_transfer(const Node& node) { return node.op == &send_op() || node.op == &recv_op(); }
-// A grouped reduction does not: it puts its tensors together first.
+// A grouped reduction does not: it puts its tensors together first. A barrier and a join have none.
 bool sends_its_input(const Node& node) {
+  if (node.inputs.empty()) return false;
   const bool is_grouped =
       (node.op == &all_reduce_op() || node.op == &grouped_reduce_scatter_op()) && node.inputs.size() > 1;
   return node.op == &send_op() || (std::ranges::count(collective_ops(), node.op) > 0 && !is_grouped);

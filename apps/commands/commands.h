@@ -23,6 +23,7 @@ void add_stop_command(Command& program);
 void add_supervise_command(Command& program);
 void add_keygen_command(Command& program);
 void add_simulate_command(Command& program);
+void add_waits_command(Command& program);
 void add_help_command(Command& program);
 void add_version_command(Command& program);
 

@@ -11,6 +11,7 @@
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 #include "apps/scenario/scenario_jobs.h"
+#include "apps/scenario/simulate_ranks.h"
 
 namespace actorflow {
 namespace {
@@ -35,6 +36,19 @@ void add_job(Command& command, ScenarioFlags& flags) {
       .check(in_range(1, 4096))
       .show_default();
   command.flag("--resume", flags.resume, "It goes on where it was when all of its tasks are lost");
+}
+
+void add_ranks(Command& command, ScenarioFlags& flags) {
+  command
+      .option("--ranks", flags.ranks,
+              "So many tasks that sum by all-reduce instead of training, of which the seed chooses 2 or "
+              "more")
+      .check(in_range(2, 256));
+  command.option("--rounds", flags.rounds, "Of three sums each")
+      .check(in_range(1, 100'000))
+      .show_default();
+  command.option("--algorithm", flags.algorithm,
+                 "Of the all-reduces; without it, one that the seed draws");
 }
 
 void add_training_tasks(Command& command, ScenarioFlags& flags) {
@@ -97,6 +111,7 @@ ScenarioFiles read_input(const ScenarioJob& job, const std::string& given) {
 
 void ScenarioFlags::add_to(Command& command) {
   add_job(command, *this);
+  add_ranks(command, *this);
   add_training_tasks(command, *this);
   train.add_to(command);
   add_faults(command, *this);
@@ -108,6 +123,9 @@ Scenario::Scenario(std::string name, const ScenarioFlags& flags)
     : name_(std::move(name)), flags_(flags), train_(flags.train.options()) {
   if (flags.same_weights && !is_synchronous(train_.strategy))
     throw UsageError("--same_weights is for synchronous training: every run differs without --sync");
+  if (has_ranks() && !flags.job.empty())
+    throw UsageError("a scenario has a job or ranks that sum; omit --job or --ranks");
+  check_algorithm(flags.algorithm);
   check_usage([&] {
     for (const auto& text : flags.faults)
       for (auto& fault : parse_fault_plan(text)) fixed_.push_back(std::move(fault));
@@ -128,7 +146,7 @@ Scenario::Scenario(std::string name, const ScenarioFlags& flags)
   train_.mark_end = true;
   if (is_training())
     data_ = flags.train.load(train_, flags.workers);
-  else
+  else if (!has_ranks())
     input_ = read_input(find_scenario_job(flags.job), flags.input);
 }
 
@@ -167,6 +185,7 @@ Scenario Scenario::on_real_processes() const {
 }
 
 std::vector<SimCluster::Job> Scenario::jobs() const {
+  if (has_ranks()) return {{"worker", flags_.ranks}};
   if (!is_training()) return {{"worker", flags_.tasks}};
   return {{"ps", flags_.ps}, {"worker", flags_.workers}};
 }

@@ -1,5 +1,5 @@
-// Scenarios: a training job or a map/reduce job, its faults, and the result that must come out all the
-// same; in a file, as the options of `actorflow simulate`.
+// Scenarios: a training job, a map/reduce job or ranks that sum, its faults, and the result that must
+// come out all the same; in a file, as the options of `actorflow simulate`.
 #pragma once
 
 #include <chrono>
@@ -27,6 +27,10 @@ struct ScenarioFlags {
   std::int64_t split_bytes = 65'536;
   std::int64_t partitions = 4;
   bool resume = false;  // with a work folder, from which each life of the job goes on
+
+  int ranks = 0;  // that sum by all-reduce, at most, in place of training; 0: training
+  int rounds = 12;
+  std::string algorithm;  // of the all-reduce; "": one that the seed draws
 
   std::vector<std::string> faults;  // "12.5s pause /job:ps/task:0 for 3s"
   int random_faults = 0;            // this many more, drawn from the seed
@@ -65,7 +69,8 @@ class Scenario {
   const std::string& name() const { return name_; }
   const ScenarioFlags& flags() const { return flags_; }
   // The rest of what a scenario has is that of training, or of a map/reduce job.
-  bool is_training() const { return flags_.job.empty(); }
+  bool is_training() const { return flags_.job.empty() && !has_ranks(); }
+  bool has_ranks() const { return flags_.ranks > 0; }
   // The files that a map/reduce job reads, by name.
   const std::map<std::string, std::vector<std::byte>>& input() const { return input_; }
   const LabelledData& data() const { return data_; }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/simulation/seeds.h"
+#include "apps/scenario/simulate_ranks.h"
 #include "apps/scenario/simulate_records.h"
 #include "apps/training/train_replica.h"
 #include "dataflow/values/error.h"
@@ -49,6 +50,7 @@ SimulatedJob train(const Scenario& scenario, const SimOptions& options, const Fa
 }
 
 SimulatedJob run(const Scenario& scenario, const SimOptions& options, const FaultPlan& faults) {
+  if (scenario.has_ranks()) return simulate_ranks(scenario, options, faults);
   return scenario.is_training() ? train(scenario, options, faults)
                                 : simulate_records(scenario, options, faults);
 }
@@ -81,6 +83,7 @@ void check_counters(const SimulatedJob& job, const SimulatedJob& undisturbed) {
 
 SimulatedJob simulate_undisturbed(const Scenario& scenario) {
   SimOptions options = options_of(scenario);
+  if (scenario.has_ranks()) return {};  // a loop over the ranks says what must come out
   if (!scenario.is_training()) return simulate_records(scenario.on_one_task(), options, {});
   if (is_synchronous(scenario.train().strategy)) return train(scenario, options, {});
   std::vector<SimulatedJob> jobs;

@@ -4,34 +4,15 @@
 #include <cstdint>
 
 #include "dataflow/collectives/host_runs.h"
+#include "dataflow/collectives/link_cost.h"
 #include "dataflow/collectives/schedule.h"
 
 namespace actorflow {
 
-// The costs of a message from rank to rank, in seconds. A rank sends one message after the other, each
-// of which takes it per_message + bytes * per_byte (what it costs the receiver is counted here, too);
-// the message is there a latency later. (LogGP: A. Alexandrov et al., "LogGP: Incorporating Long
-// Messages into the LogP Model", 1995.) Beside that, the bytes pass the port of the sender's host, one
-// after the other for all of its ranks.
-struct LinkCost {
-  double latency = 0;
-  double per_message = 0;
-  double per_byte = 0;
-  double per_byte_of_port = 0;
-};
 // What a message takes a rank.
 constexpr double message_seconds(const LinkCost& link, double bytes) {
   return link.per_message + bytes * link.per_byte;
 }
-
-// The defaults are of the right size for processes of one machine, and for machines on a network of 25
-// Gbit/s. Nothing measures them (README.md says what that costs).
-struct CostModel {
-  LinkCost host{.latency = 30e-6, .per_message = 2e-6, .per_byte = 0.25e-9, .per_byte_of_port = 0};
-  LinkCost network{
-      .latency = 100e-6, .per_message = 4e-6, .per_byte = 0.4e-9, .per_byte_of_port = 0.32e-9};
-  double per_added_byte = 0.1e-9;
-};
 
 // How an all-reduce is made. `chunks`: of the ring and the hierarchical one.
 struct AllReducePlan {

@@ -124,6 +124,15 @@ void infer_grouped_reduce_scatter(InferContext& c) {
   c.add_output(c.input(0).dtype, {Shape::unknown});
 }
 
+void infer_barrier(InferContext& c) { expect_ranks(c); }
+
+void infer_waits(InferContext& c) { c.add_output(DType::string, {Shape::unknown}); }
+
+void infer_join(InferContext& c) {
+  expect_ranks(c);
+  c.add_output(DType::int64, {});
+}
+
 void infer_all_to_all(InferContext& c) {
   const std::int64_t ranks = expect_ranks(c);
   expect_rows(c, 1, ranks);
@@ -205,14 +214,19 @@ OpDef collective_op(std::string_view name, int inputs, std::vector<AttrDef> attr
           .stateful = true};
 }
 
-Output add(const OpDef& op, const std::vector<Output>& inputs, const RankList& ranks,
+Output add(Graph& graph, const OpDef& op, const std::vector<Output>& inputs, const RankList& ranks,
            const std::string& name, Attrs attrs) {
   std::string tasks;
   for (const auto& task : ranks.tasks) tasks += (tasks.empty() ? "" : " ") + task;
   attrs["ranks"] = tasks;
   attrs["collective"] = name;
   attrs["life"] = std::string(to_string(ranks.life));
-  return inputs.at(0).graph->add(op, inputs, std::move(attrs), name + "/" + std::string(op.name));
+  return graph.add(op, inputs, std::move(attrs), name + "/" + std::string(op.name));
+}
+
+Output add(const OpDef& op, const std::vector<Output>& inputs, const RankList& ranks,
+           const std::string& name, Attrs attrs) {
+  return add(*inputs.at(0).graph, op, inputs, ranks, name, std::move(attrs));
 }
 
 Attrs reduce_values(const GraphReduce& how) {
@@ -253,6 +267,13 @@ Output all_to_all(const Output& value, const Output& splits, const RankList& ran
                   const std::string& name) {
   return add(all_to_all_op(), {value, splits}, ranks, name, {});
 }
+Output barrier(Graph& graph, const RankList& ranks, const std::string& name) {
+  return add(graph, barrier_op(), {}, ranks, name, {});
+}
+Output join(Graph& graph, const RankList& ranks, const std::string& name) {
+  return add(graph, join_op(), {}, ranks, name, {});
+}
+Output collective_waits(Graph& graph) { return graph.add(collective_waits_op()); }
 
 std::string_view to_string(GroupLife life) { return lives.at(static_cast<std::size_t>(life)); }
 
@@ -306,14 +327,29 @@ const OpDef& all_to_all_op() {
       collective_op("AllToAll", 2, attrs_with({}), infer_all_to_all, all_to_all_gradient);
   return op;
 }
+const OpDef& barrier_op() {
+  static const OpDef op = collective_op("Barrier", 0, attrs_with({}), infer_barrier, nullptr);
+  return op;
+}
+const OpDef& collective_waits_op() {
+  static const OpDef op = collective_op("CollectiveWaits", 0, {}, infer_waits, nullptr);
+  return op;
+}
+const OpDef& join_op() {
+  static const OpDef op = collective_op("Join", 0, attrs_with({}), infer_join, nullptr);
+  return op;
+}
 
 std::span<const OpDef* const> collective_ops() {
-  static const std::array<const OpDef*, 6> ops{&all_reduce_op(),
+  static const std::array<const OpDef*, 9> ops{&all_reduce_op(),
                                                &all_gather_op(),
                                                &broadcast_op(),
                                                &reduce_scatter_op(),
                                                &grouped_reduce_scatter_op(),
-                                               &all_to_all_op()};
+                                               &all_to_all_op(),
+                                               &barrier_op(),
+                                               &join_op(),
+                                               &collective_waits_op()};
   return ops;
 }
 

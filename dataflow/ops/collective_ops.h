@@ -44,8 +44,9 @@ struct GraphReduce {
   ReduceCompression compression = ReduceCompression::none;  // of float32
 };
 
-// Operations. Ranks find each other by `name`, which a step uses once. Each operation is linear and has
-// the gradient of that map; a minimum, maximum or product has none. The node takes the device in scope.
+// Operations. Ranks find each other by `name`, which a step uses once. Each operation on tensors is
+// linear and has the gradient of that map; a minimum, maximum or product has none. The node takes the
+// device in scope.
 
 // [..] -> [..] on every rank. int32, int64, float16, bfloat16, float32, float64.
 Output all_reduce(const Output& value, const RankList& ranks, const std::string& name,
@@ -71,8 +72,23 @@ Output grouped_reduce_scatter(const std::vector<Output>& values, const RankList&
 // how many of the n rows go to each rank, 0 or more.
 Output all_to_all(const Output& value, const Output& splits, const RankList& ranks,
                   const std::string& name);
+// A node without output, which ends when all ranks have reached it. Graph::after() says what each rank
+// does before and after it. No numbers pass it, so it has no gradient.
+Output barrier(Graph& graph, const RankList& ranks, const std::string& name);
+// This rank has no more data: until all ranks have reached their join, it takes part with zeros in the
+// sums and averages that the others reduce in their steps (an average still divides by all ranks). ->
+// int64 scalar, the rank that joined last. A step has at most one for these ranks, which runs after its
+// other operations of these ranks if Graph::after() says so. `name` is for messages only. It has no
+// gradient.
+Output join(Graph& graph, const RankList& ranks, const std::string& name);
 
-// Attrs of all of them: ranks (tasks, with blanks between them), collective (the name), life.
+// Who waits for whom in the groups of the task that runs the node, by rank 0 of each: string [lines], as
+// lines_of() of dataflow/collectives/group_waits.h writes them. It needs no ranks, and waits for no
+// operation.
+Output collective_waits(Graph& graph);
+
+// Attrs of all of them but CollectiveWaits: ranks (tasks, with blanks between them), collective (the
+// name), life.
 const OpDef& all_reduce_op();  // (x, ..) -> y, ..; reduction, prescale, postscale, compression, only_on:
                                // -1, or the rank that gets the result, the others zeros
 const OpDef& all_gather_op();  // (x) -> y, rows int64[P]; scale
@@ -81,6 +97,9 @@ const OpDef& reduce_scatter_op();  // (x, rows int64[P] or nothing) -> y; as all
 const OpDef& grouped_reduce_scatter_op();  // (x, ..) -> y[k]; elements int64 list, and as
                                            // reduce_scatter; it has no gradient
 const OpDef& all_to_all_op();              // (x, splits int64[P]) -> y, rows int64[P]
+const OpDef& barrier_op();                 // () ->; it has no gradient
+const OpDef& collective_waits_op();        // () -> lines string [n]; it has no gradient
+const OpDef& join_op();                    // () -> last int64; it has no gradient
 
 std::span<const OpDef* const> collective_ops();
 // The tasks of the attribute `ranks`.

@@ -2,6 +2,10 @@
 #include "dataflow/ops/collective_ops.h"
 
 #include <boost/test/unit_test.hpp>
+#include <functional>
+#include <future>
+#include <string>
+#include <vector>
 
 #include "actors/client/session.h"
 #include "actors/task/server.h"
@@ -37,6 +41,13 @@ struct RankGraph {
     Session session(cluster.server("worker", 0).target(), g);
     session.run(fetches);
     return session.run(fetches);  // a second step uses what the first has agreed on
+  }
+  // A program for each rank.
+  static void on_threads(const std::function<void(int rank)>& body) {
+    std::vector<std::future<void>> programs;
+    for (int rank = 0; rank < size; ++rank)
+      programs.push_back(std::async(std::launch::async, body, rank));
+    for (auto& program : programs) program.get();
   }
 };
 
@@ -80,6 +91,73 @@ BOOST_AUTO_TEST_CASE(every_operation_is_there_as_a_node) {
     BOOST_TEST(identical(of(2), rank == 0 ? numbers({2, 2}) : numbers({2})));
     BOOST_TEST(of(3).elements() == (rank == 2 ? 6 : 0));
   }
+}
+
+// Rank 2 adds 3 to a variable before the barrier; every rank reads it after the barrier.
+BOOST_AUTO_TEST_CASE(what_follows_a_barrier_runs_after_what_all_ranks_do_before_it) {
+  RankGraph r;
+  const std::string& last = r.ranks.tasks[2];
+  const Variable count = r.g.on(last, [&] { return r.g.variable("count", r.g.constant(0)); });
+  const Output added = r.g.on(last, [&] { return r.g.assign_add(count, r.g.constant(3)); });
+  std::vector<Output> barriers = r.on_each([&](int rank) {
+    const auto add = [&] { return barrier(r.g, r.ranks, "meet"); };
+    return rank == 2 ? r.g.after({added}, add) : add();
+  });
+  const Output seen = r.g.after({barriers[0]}, [&] {
+    return r.g.on(last, [&] { return r.g.assign_add(count, r.g.constant(0)); });
+  });
+  BOOST_TEST(outputs_of(barriers[0]).empty());
+  Session session(r.cluster.server("worker", 0).target(), r.g);
+  session.initialize_variables();
+  for (int step = 1; step < 4; ++step)
+    BOOST_TEST(session.run({seen}, {}, barriers)[0].scalar<std::int32_t>() == 3 * step);
+}
+
+// Rank r has r + 1 steps, each in a session of its own, as ranks that are programs have.
+BOOST_AUTO_TEST_CASE(ranks_that_have_joined_add_zeros_until_all_have) {
+  RankGraph r;
+  const auto sums = r.on_each([&](int) { return all_reduce(r.g.constant(1.0F), r.ranks, "x"); });
+  const auto joins = r.on_each([&](int) { return join(r.g, r.ranks, "end"); });
+  std::vector<std::vector<float>> seen(size);
+  std::vector<std::int64_t> last(size, -1);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    r.on_threads([&](int rank) {
+      const auto place = static_cast<std::size_t>(rank);
+      Session session(r.cluster.server("worker", rank).target(), r.g);
+      for (int step = 0; step <= rank; ++step)
+        seen[place].push_back(session.run(sums[place]).scalar<float>());
+      last[place] = session.run(joins[place]).scalar<std::int64_t>();
+    });
+    BOOST_TEST((last == std::vector<std::int64_t>{2, 2, 2}));
+  }
+  BOOST_TEST((seen[0] == std::vector{3.F, 3.F}));
+  BOOST_TEST((seen[1] == std::vector{3.F, 2.F, 3.F, 2.F}));
+  BOOST_TEST((seen[2] == std::vector{3.F, 2.F, 1.F, 3.F, 2.F, 1.F}));
+}
+
+BOOST_AUTO_TEST_CASE(a_join_that_is_given_up_ends_the_wait_of_the_others) {
+  RankGraph r;
+  const auto joins = r.on_each([&](int) { return join(r.g, r.ranks, "end"); });
+  Session one(r.cluster.server("worker", 0).target(), r.g);
+  one.run(joins);
+  const Status late = test::status_of([&] { one.run(joins[0], {}, {.timeout_ms = 200}); });
+  BOOST_TEST((late.code == Code::deadline_exceeded), late.to_string());
+  // A late word of the step that was given up may end the next one, too.
+  for (int step = 0; step < 3; ++step) {
+    const Status status = test::status_of([&] { one.run(joins); });
+    BOOST_TEST((status.ok() || status.code == Code::aborted), status.to_string());
+  }
+  for (const auto& last : one.run(joins)) BOOST_TEST(last.scalar<std::int64_t>() < size);
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_and_a_join_have_no_gradient) {
+  Graph g;
+  const RankList alone{{"/job:worker/task:0"}};
+  const Output x = g.constant(1.0F);
+  const Output y = g.after({join(g, alone, "end"), barrier(g, alone, "meet")}, [&] { return x * x; });
+  BOOST_TEST(bool(gradients(y, {x})[0]));
+  BOOST_CHECK_EXCEPTION(barrier(g, {}, "x"), Error, says("the tasks of the ranks"));
+  BOOST_CHECK_EXCEPTION(join(g, {{"worker 0"}}, "x"), Error, says("the tasks of the ranks"));
 }
 
 BOOST_AUTO_TEST_CASE(several_tensors_are_reduced_and_scattered_as_one) {
@@ -161,6 +239,26 @@ BOOST_AUTO_TEST_CASE(a_maximum_has_no_gradient_and_says_so) {
   const Output y = all_reduce(x, {{"/job:worker/task:0"}}, "x", {.reduction = ReduceOp::max});
   BOOST_CHECK_EXCEPTION(gradients(y, {x}), Error,
                         says("only a sum and an average of ranks have a gradient, not a max"));
+}
+
+// In the step of another session, on any of the tasks.
+BOOST_AUTO_TEST_CASE(a_node_says_who_waits_for_whom) {
+  RankGraph r;
+  const auto sums = r.on_each([&](int) { return all_reduce(r.g.constant(1.0F), r.ranks, "x"); });
+  const auto waits = r.on_each([&](int) { return collective_waits(r.g); });
+  Session session(r.cluster.server("worker", 0).target(), r.g);
+  const auto nothing = session.run(waits[2]);
+  BOOST_TEST(nothing.elements() == 0);
+  session.run(sums);
+  auto two = std::async(std::launch::async, [&] { return session.run({sums[0], sums[1]}); });
+  const std::string missing = "    for rank 2 (/job:worker/task:2): it finished all_reduce 'x'";
+  for (const auto& node : waits)
+    for (bool told = false; !told;) {
+      const Tensor lines = session.run(node);
+      for (const auto& line : lines.values<std::string>()) told = told || line.starts_with(missing);
+    }
+  session.run(sums[2]);
+  BOOST_TEST(two.get()[1].scalar<float>() == 3);
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_refused_when_the_graph_is_built) {

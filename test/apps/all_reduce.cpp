@@ -72,6 +72,21 @@ BOOST_AUTO_TEST_CASE(kill_9_of_a_rank_while_the_group_opens_is_an_error_of_all_o
   }
 }
 
+BOOST_AUTO_TEST_CASE(any_rank_can_be_asked_who_waits) {
+  const auto addresses = free_addresses(2);
+  Ranks ranks;
+  for (const auto* rank : {"0", "1"})
+    ranks.push_back(std::make_unique<Process>(
+        std::vector<std::string>{"all_reduce", "--hosts", addresses[0] + "," + addresses[1], "--rank",
+                                 rank, "--rounds=100000000", "--bytes=100000"}));
+  for (const auto& rank : ranks) BOOST_TEST(rank->prints("adds"), rank->output());
+  for (const auto& address : addresses) {
+    Process waits({"actorflow", "waits", address});
+    BOOST_TEST(waits.wait() == 0, waits.output());
+    BOOST_TEST(waits.output().find("group 'world'") != std::string::npos, waits.output());
+  }
+}
+
 // They look for what the others show almost all of the time.
 BOOST_AUTO_TEST_CASE(kill_9_of_a_rank_whose_page_others_look_at_is_an_error_that_names_it) {
   for (const std::size_t killed : {0, 1})

@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 
 #include "actors/client/session.h"
 #include "actors/simulation/simulation_test.h"
@@ -45,6 +46,28 @@ void run_graph(SimTask& task) {
       session.reset();
       task.sleep(100ms);
     }
+}
+
+// Each rank is a program with a graph of its own, and has another number of steps in each of the epochs,
+// at whose end all meet. A rank adds the number of those that still have steps.
+void run_epochs(SimTask& task, int& meetings) {
+  const int rank = task.server().name().index;
+  Graph g;
+  const auto [sum, last, met] = g.on(task.server().name().to_string(), [&] {
+    const RankList ranks{{"/job:worker/task:0", "/job:worker/task:1", "/job:worker/task:2"}};
+    return std::tuple{all_reduce(g.constant(1.0F), ranks, "there"), join(g, ranks, "end"),
+                      barrier(g, ranks, "next epoch")};
+  });
+  Session session(task.server().target(), g);
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    for (int step = 0; step <= (rank + epoch) % size; ++step)
+      if (session.run(sum).scalar<float>() != static_cast<float>(size - step))
+        throw std::logic_error("a wrong sum with zeros");
+    if (session.run(last).scalar<std::int64_t>() >= size) throw std::logic_error("no rank joins last");
+    ++meetings;
+    session.run({}, {}, {met});
+    if (meetings < size * (epoch + 1)) throw std::logic_error("a barrier did not wait for all ranks");
+  }
 }
 
 void sum_without_host_b(SimTask& task) {
@@ -146,6 +169,43 @@ SIMULATION_TEST(nodes_of_graphs_go_on_after_a_rank_was_lost, seeds(1, 30)) {
   run.finish();
 }
 
+SIMULATION_TEST(nodes_join_and_meet_on_a_bad_network, seeds(1, 30)) {
+  const SimOptions options = of_this_seed({.time_limit = 10min});
+  SimCluster sim({{"worker", size}}, options);
+  int meetings = 0;
+  auto run = sim.start([&meetings](SimTask& task) { run_epochs(task, meetings); });
+  sim.apply(random_fault_plan(
+      options.seed, {{"worker", 0}, {"worker", 1}, {"worker", 2}},
+      {.count = 4, .until = 100ms, .longest = 2s, .kinds = {delay, slow, lossy, duplicate, late}}));
+  run.finish();
+  BOOST_TEST(meetings == 4 * size);
+}
+
+// Of links that take 100 to 150 us and carry 1.25 GB/s. The ranks know of two hosts.
+SIMULATION_TEST(all_ranks_know_the_costs_that_rank_0_has_measured, seeds(1, 10)) {
+  std::vector<CostModel> costs;
+  const auto run_once = [&] {
+    SimCluster sim({{"worker", 3}}, of_this_seed({.time_limit = 1min}));
+    auto run = sim.start([&](SimTask& task) {
+      const Communicator world(task.server(), {.hosts = {"a", "a", "b"}});
+      costs.push_back(world.costs());
+      world.barrier();
+    });
+    run.finish();
+  };
+  run_once();
+  run_once();
+  BOOST_REQUIRE(costs.size() == 6U);
+  for (const auto& of_rank : costs)
+    BOOST_TEST((of_rank == costs[0]), "or a run of the same seed differs");
+  for (const LinkCost& link : {costs[0].host, costs[0].network}) {
+    BOOST_TEST(link.latency > 50e-6);
+    BOOST_TEST(link.latency < 400e-6);
+    BOOST_TEST(link.per_byte + link.per_byte_of_port > 0.4e-9);
+    BOOST_TEST(link.per_byte + link.per_byte_of_port < 4e-9);
+  }
+}
+
 // What the tasks said is a part of the error of the run.
 SIMULATION_TEST(every_rank_says_who_lacks_what_and_what_it_did_last, seeds(1, 5)) {
   const auto stall = [] {
@@ -172,6 +232,40 @@ SIMULATION_TEST(every_rank_says_who_lacks_what_and_what_it_did_last, seeds(1, 5)
                error);
   };
   BOOST_CHECK_EXCEPTION(stall(), Error, every_rank);
+}
+
+// Ranks 0 and 2 wait for rank 1, rank 3 is stopped, and everybody else asks at once, though messages
+// come twice and late.
+SIMULATION_TEST(whoever_asks_gets_the_same_answer, seeds(1, 20)) {
+  std::vector<GroupWaits> answers;
+  SimCluster sim({{"worker", 4}}, of_this_seed({.time_limit = 2min}));
+  auto run = sim.start([&answers](SimTask& task) {
+    const Communicator world(task.server());
+    world.all_reduce(Tensor{1}, {.name = "before"});
+    std::optional<CollectiveHandle> sum;
+    if (world.rank() == 0 || world.rank() == 2)
+      sum = world.all_reduce_async(Tensor{1}, {.name = "the stalled one"});
+    task.sleep(1500ms);
+    if (world.rank() != 3) answers.push_back(world.waits());
+    task.sleep(5s);
+    if (!sum) sum = world.all_reduce_async(Tensor{1}, {.name = "the stalled one"});
+    sum->wait();
+    world.barrier();
+  });
+  sim.apply(random_fault_plan(of_this_seed({}).seed, {{"worker", 0}, {"worker", 1}, {"worker", 2}},
+                              {.count = 2, .until = 100ms, .longest = 1s, .kinds = {duplicate, late}}));
+  sim.at(1s).pause("/job:worker/task:3", 4s);
+  run.finish();
+  BOOST_REQUIRE(answers.size() == 3U);
+  for (const auto& answer : answers) {
+    BOOST_REQUIRE(answer.operations.size() == 1U);
+    BOOST_TEST(answer.operations[0].name == "the stalled one");
+    BOOST_TEST(answer.operations[0].call == "all_reduce int32[1] sum");
+    BOOST_TEST((answer.operations[0].waiting == std::vector<std::int32_t>{0, 2}));
+    BOOST_TEST((answer.operations[0].missing == std::vector<std::int32_t>{1}));
+    BOOST_TEST(answer.last[1].starts_with("it finished all_reduce 'before'"), answer.last[1]);
+    BOOST_TEST(answer.last[3] == "it does not answer");
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -42,7 +42,11 @@ caf::behavior Collectives::behavior() {
         group(message.group).join(message.reply);
         keep_ticking();
       },
-      [this](StateCall& message) { call(message); },
+      [this](const AskGroup& message) { ask_waits(message.group, message.reply); },
+      [this](StateCall& message) {
+        if (message.node->op == &collective_waits_op()) return report_waits(message);
+        call(message);
+      },
       [this](const GiveUp& message) {
         for (auto& [name, member] : groups_) member.group->give_up(message.step);
       },
@@ -50,16 +54,17 @@ caf::behavior Collectives::behavior() {
       [this](const EpochRaised& message) { raise(message.epoch); },
       [this](const Sender& from, ActorMessage& message) { on_message(from, message); },
       [this](const PeerLost& lost) { on_lost(lost); }, [this](JudgeSuspects) { judge_suspects(); },
-      [this](Tick) { tick(); });
+      [this](const EndProbe& message) { on_end_of_probe(message); }, [this](Tick) { tick(); });
 }
 
-void Collectives::refuse(const OpenGroup& message, Status why) { message.reply(std::move(why)); }
+void Collectives::refuse(const OpenGroup& message, Status why) { message.reply(std::move(why), {}); }
 // Once the group has the call, nobody can say how far it has come with it.
 void Collectives::refuse(const CallGroup& message, Status why) {
   if (message.call.reply) return message.call.reply({std::move(why)});
   break_up(message.group, why);
 }
 void Collectives::refuse(const JoinGroup& message, Status why) { message.reply(std::move(why), 0); }
+void Collectives::refuse(const AskGroup& message, Status why) { message.reply(std::move(why), {}); }
 
 // Whoever waits for the message would wait for ever.
 void Collectives::refuse(const Sender& from, const ActorMessage& message, const Status& why) {
@@ -140,18 +145,23 @@ void Collectives::call_here(CallGroup& message) {
 // node belongs to a certain life.
 void Collectives::call(StateCall& message) {
   GraphCall graph = graph_call(message, *task_);
-  if (!over_.ok()) return graph.call.reply({over_});
+  if (!over_.ok()) return graph.fail(over_);
   if (graph.life == GroupLife::begins) begin_life(graph);
   const auto found = groups_.find(graph.group);
   const bool broken = found != groups_.end() && !found->second.group->broken().ok();
   if (graph.life == GroupLife::continues && (broken || found == groups_.end()))
-    return graph.call.reply(
-        {broken ? found->second.group->broken()
-                : Status{Code::aborted, fmt::format("{}: the ranks have to begin together before '{}'",
-                                                    task_->self.name.to_string(), graph.call.name)}});
+    return graph.fail(
+        broken ? found->second.group->broken()
+               : Status{Code::aborted, fmt::format("{}: the ranks have to begin together before '{}'",
+                                                   task_->self.name.to_string(), graph.call.name)});
   if (broken) groups_.erase(found);
-  if (!groups_.contains(graph.group)) open({graph.group, graph.members, {}, {}, [](const Status&) {}});
-  group(graph.group).call(std::move(graph.call));
+  if (!groups_.contains(graph.group))
+    open({graph.group, graph.members, {}, {}, [](const Status&, const CostModel&) {}});
+  RankGroup& ranks = group(graph.group);
+  if (graph.join)
+    ranks.join(std::move(graph.join), graph.call.step);
+  else
+    ranks.call(std::move(graph.call));
   keep_ticking();
 }
 
@@ -185,11 +195,13 @@ void Collectives::begin_life(const GraphCall& graph) {
     member.group->break_up({Code::aborted, fmt::format("{} begins anew", task_->self.name.to_string())});
     groups_.erase(found);
   }
-  open({graph.group, graph.members, {}, {}, [](const Status&) {}});
+  open({graph.group, graph.members, {}, {}, [](const Status&, const CostModel&) {}});
   groups_.find(graph.group)->second.begun_by = graph.call.step;
 }
 
 void Collectives::on_message(const Sender& from, ActorMessage& message) {
+  // One that the link could not carry is not answered, and does not count.
+  if (!message.status.ok() && message.type == message_type<rank_messages::Probe>()) return;
   if (message.type == not_found_type || on_opening(from, message)) return;
   if (auto* group = of_life(message.request))
     group->take(from, message);
@@ -218,6 +230,8 @@ void Collectives::on_lost(const PeerLost& lost) {
       member.group->lose(lost);
     else if (leader)
       say_hello(member);  // it may come back
+    else
+      begin_probe_anew(member, lost.task);
   }
   self_->delayed_send(self_, RankGroup::last_words, JudgeSuspects{});
 }
@@ -239,7 +253,7 @@ void Collectives::tick() {
 
 void Collectives::keep_ticking() {
   const bool needed = std::ranges::any_of(groups_, [](const auto& entry) {
-    return entry.second.attempt != 0 || !entry.second.group->idle();
+    return entry.second.attempt != 0 || entry.second.group->needs_ticks();
   });
   if (!needed || std::exchange(ticking_, true)) return;
   self_->delayed_send(self_, tick_interval, Tick{});

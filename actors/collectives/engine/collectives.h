@@ -1,6 +1,7 @@
 // The actor of a task that takes part in collective operations, for the task's programs and graphs.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <caf/stateful_actor.hpp>
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "actors/collectives/engine/graph_call.h"
+#include "actors/collectives/engine/link_probe.h"
 #include "actors/collectives/engine/openings.h"
 #include "actors/collectives/engine/rank_group.h"
 #include "actors/core/messages.h"
@@ -29,7 +31,8 @@ struct OpenGroup {
   std::vector<std::string> members;
   std::vector<std::string> hosts;  // of the ranks; none: by the addresses of their tasks
   PlanOptions options;
-  std::function<void(Status)> reply;
+  // The costs are those by which the leader chooses algorithms.
+  std::function<void(Status, const CostModel& costs)> reply;
 };
 // A program -> collectives: leave it. The reply comes when the others have been told.
 struct CloseGroup {
@@ -45,8 +48,19 @@ struct JoinGroup {
   std::function<void(Status, int last)> reply;
 };
 
+// A program -> collectives: who waits for whom in this group?
+struct AskGroup {
+  std::string group;
+  RankGroup::WaitsReply reply;
+};
+
 // To itself, a while after a connection was lost: decide which ranks are lost.
 struct JudgeSuspects {};
+// To itself, a while after it began to measure: use what there is.
+struct EndProbe {
+  std::string group;
+  std::uint64_t attempt = 0;
+};
 
 class Collectives;
 
@@ -75,13 +89,19 @@ class Collectives {
   void refuse(const OpenGroup& message, Status why);
   void refuse(const CallGroup& message, Status why);
   void refuse(const JoinGroup& message, Status why);
+  void refuse(const AskGroup& message, Status why);
   void refuse(const Sender& from, const ActorMessage& message, const Status& why);
 
  private:
+  enum class LinkKind : std::uint8_t { host, network };
   struct Member {
     std::unique_ptr<RankGroup> group;
     std::uint64_t attempt = 0;  // the Hello that we wait for an answer to; 0: none
-    std::function<void(Status)> opened;
+    std::function<void(Status, const CostModel&)> opened;
+    std::array<std::optional<LinkCost>, 2> links;  // by LinkKind, as this opening has measured them
+    std::optional<LinkProbe> probe;
+    LinkKind probed = LinkKind::host;
+    TaskId probed_task{};
     StepId begun_by = 0;  // the step of a graph that has opened it, with GroupLife::begins
     Clock::time_point since{}, next_report{};
   };
@@ -89,6 +109,8 @@ class Collectives {
   void close(const CloseGroup& message);
   void call(CallGroup& message);
   void call(StateCall& message);
+  void ask_waits(const std::string& group, RankGroup::WaitsReply reply);
+  void report_waits(const StateCall& message);
   void begin_life(const GraphCall& graph);
   void end_steps(const JobOver& message);
   void raise(FencingEpoch epoch);
@@ -102,6 +124,17 @@ class Collectives {
   void turn_away(Member& member, const Status& why);
   std::vector<std::string> missing(const Member& member);
   void report_missing(Member& member);
+
+  // collectives_links.cpp
+  bool measures(Member& member);
+  void begin_probe(Member& member, LinkKind kind, TaskId task);
+  LinkProbe::Send send_probe(const Member& member) const;
+  void on_probe(const Sender& from, const rank_messages::Probe& probe, const Tensor& payload);
+  void on_probed(const Sender& from, const rank_messages::Probed& answer);
+  void on_end_of_probe(const EndProbe& message);
+  void end_probe(Member& member);
+  void begin_probe_anew(Member& member, TaskId lost);
+  CostModel costs_of(const Member& member) const;
 
   void on_message(const Sender& from, ActorMessage& message);
   bool on_opening(const Sender& from, const ActorMessage& message);
@@ -124,6 +157,7 @@ class Collectives {
   std::map<std::string, Member, std::less<>> groups_;
   Openings openings_;
   std::uint64_t last_attempt_ = 0;
+  std::array<std::optional<LinkCost>, 2> links_;  // by LinkKind, once they are measured
   // Messages of a life that is not open here yet: others may be told of it before this task.
   std::vector<std::pair<Sender, ActorMessage>> early_;
   bool ticking_ = false;
@@ -151,4 +185,6 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::OpenGroup)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::CloseGroup)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::CallGroup)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::JoinGroup)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AskGroup)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::JudgeSuspects)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::EndProbe)

@@ -46,7 +46,9 @@ bool Collectives::on_opening(const Sender& from, const ActorMessage& message) {
   return take_if<Hello>(message, [&](const Hello& hello) { on_hello(from, hello); }) ||
          take_if<Goodbye>(message, [&](const Goodbye& goodbye) { openings_.remove(from, goodbye); }) ||
          take_if<Welcome>(message, [&](const Welcome& welcome) { on_welcome(welcome); }) ||
-         take_if<NotWelcome>(message, [&](const NotWelcome& no) { on_not_welcome(no); });
+         take_if<NotWelcome>(message, [&](const NotWelcome& no) { on_not_welcome(no); }) ||
+         take_if<Probe>(message, [&](const Probe& probe) { on_probe(from, probe, message.payload); }) ||
+         take_if<Probed>(message, [&](const Probed& answer) { on_probed(from, answer); });
 }
 
 // A greeting that could not be taken: its rank is told, so that it does not wait for an answer.
@@ -75,7 +77,7 @@ void Collectives::on_hello(const Sender& from, const Hello& hello) {
 
 void Collectives::try_to_welcome(Member& member) {
   if (const auto why = difference(member)) return turn_away(member, {Code::invalid_argument, *why});
-  if (member.group->mail().leads() && missing(member).empty()) welcome(member);
+  if (member.group->mail().leads() && missing(member).empty() && !measures(member)) welcome(member);
 }
 
 // What a guest says otherwise than our program.
@@ -104,7 +106,7 @@ void Collectives::welcome(Member& member) {
   const RankMail& mail = member.group->mail();
   const std::string name = member.group->name();
   Welcome welcome{name, 0, task_->random->next() | 1,
-                  std::vector<std::uint64_t>(static_cast<std::size_t>(mail.size()))};
+                  std::vector<std::uint64_t>(static_cast<std::size_t>(mail.size())), costs_of(member)};
   const auto guests = openings_.of(name);
   for (const auto& [task, guest] : guests)
     if (const int rank = mail.rank_of(task); rank >= 0)
@@ -166,8 +168,8 @@ void Collectives::on_welcome(const Welcome& message) {
   if (found == groups_.end() || found->second.attempt != message.attempt || message.attempt == 0) return;
   Member& member = found->second;
   member.attempt = 0;
-  member.group->open(message.life, message.incarnations);
-  if (const auto opened = std::exchange(member.opened, {})) opened({});
+  member.group->open(message.life, message.incarnations, message.costs);
+  if (const auto opened = std::exchange(member.opened, {})) opened({}, message.costs);
   std::vector<std::pair<Sender, ActorMessage>> others;
   for (auto& [from, early] : std::exchange(early_, {})) {
     if (early.request == message.life)
@@ -197,7 +199,7 @@ void Collectives::on_not_welcome(const NotWelcome& message) {
   Member& member = found->second;
   member.attempt = 0;
   member.group->break_up(message.why);
-  if (const auto opened = std::exchange(member.opened, {})) opened(message.why);
+  if (const auto opened = std::exchange(member.opened, {})) opened(message.why, {});
 }
 
 void Collectives::report_missing(Member& member) {

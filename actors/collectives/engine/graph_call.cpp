@@ -20,7 +20,8 @@ const std::map<const OpDef*, CollectiveKind>& kinds() {
       {&broadcast_op(), Kind::broadcast},
       {&reduce_scatter_op(), Kind::reduce_scatter},
       {&grouped_reduce_scatter_op(), Kind::reduce_scatter},
-      {&all_to_all_op(), Kind::all_to_all}};
+      {&all_to_all_op(), Kind::all_to_all},
+      {&barrier_op(), Kind::barrier}};
   return table;
 }
 
@@ -45,6 +46,7 @@ CollectiveCall call_of(const Node& node) {
 // The outputs of the node. `shapes`: of several tensors that were reduced as one.
 std::vector<Tensor> outputs_of(const Node& node, bool zeros, const std::vector<Shape>& shapes,
                                CollectiveResult result) {
+  if (node.op == &barrier_op()) return {};
   if (zeros) result.tensor = Tensor::zeros(result.tensor.dtype(), result.tensor.shape());
   if (!shapes.empty()) return cut(result.tensor, shapes);
   std::vector<Tensor> outputs{std::move(result.tensor)};
@@ -64,6 +66,7 @@ bool gets_zeros(const Node& node, const std::vector<std::string>& members, const
 std::vector<Shape> take_inputs(StateCall& message, GroupCall& call, Allocator& allocator) {
   std::vector<Tensor> inputs = std::move(message.inputs);
   std::vector<Shape> shapes;
+  if (inputs.empty()) return shapes;
   if (message.node->op == &grouped_reduce_scatter_op()) {
     call.call.splits = attr<std::vector<std::int64_t>>(*message.node, "elements");
     call.own.tensor = inputs.size() == 1 ? inputs[0].reshaped({inputs[0].elements()})
@@ -84,17 +87,29 @@ std::vector<Shape> take_inputs(StateCall& message, GroupCall& call, Allocator& a
   return shapes;
 }
 
+std::function<void(Status, int last)> reply_to_join(const StateCall& message) {
+  return [to = message.reply_to, executable = message.executable](Status status, int last) {
+    if (!status.ok()) return fail(to, std::move(status));
+    complete(to, {Tensor::scalar(std::int64_t{last})});
+  };
+}
+
 }  // namespace
 
 GraphCall graph_call(StateCall& message, const TaskContext& task) {
   const Node& node = *message.node;
-  if (!kinds().contains(node.op)) throw Error(Code::unimplemented, "the ranks cannot do this");
+  const bool joins = node.op == &join_op();
+  if (!joins && !kinds().contains(node.op)) throw Error(Code::unimplemented, "the ranks cannot do this");
   GraphCall graph{std::string(graph_groups) + attr<std::string>(node, "ranks"), {}, life_of(node), {}};
   for (const auto& member : ranks_of(node)) graph.members.push_back(TaskName::parse(member).to_string());
   GroupCall& call = graph.call;
   call.name = attr<std::string>(node, "collective");
-  call.call = call_of(node);
   call.step = message.reply_to.step;
+  if (joins) {
+    graph.join = reply_to_join(message);
+    return graph;
+  }
+  call.call = call_of(node);
   call.reply =
       [to = message.reply_to, executable = message.executable, node = &node,
        zeros = gets_zeros(node, graph.members, task.self.name.to_string()),

@@ -1,6 +1,7 @@
 // Collective nodes of graphs as calls of their rank.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,10 @@ struct GraphCall {
   std::vector<std::string> members;
   GroupLife life = GroupLife::any;
   GroupCall call;
+  // Of a join, in place of the call's reply.
+  std::function<void(Status, int last)> join{};
+
+  void fail(const Status& why) const { join ? join(why, 0) : call.reply({why}); }
 };
 // Takes the inputs of the call. Throws for a node of another kind.
 GraphCall graph_call(StateCall& message, const TaskContext& task);

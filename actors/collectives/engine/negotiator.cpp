@@ -16,18 +16,17 @@ Algorithm algorithm_of_gather(Algorithm asked_for) {
   return has_it ? asked_for : Algorithm::doubling;
 }
 
-AllReducePlan plan_of(const CollectiveCall& call, const HostRuns& hosts, const PlanOptions& options) {
-  const Algorithm algorithm = options.algorithm;
+AllReducePlan plan_of(const CollectiveCall& call, const HostRuns& hosts, Algorithm algorithm,
+                      const CostModel& costs) {
   if (call.kind != CollectiveKind::all_reduce) return {algorithm_of_gather(algorithm)};
   const std::int64_t bytes = contribution_bytes(call);
   const double sum_growth =
       static_cast<double>(unfinished_bytes(call)) / static_cast<double>(call.element_bytes());
-  if (algorithm == Algorithm::automatic)
-    return choose_all_reduce(hosts, bytes, options.cost, sum_growth);
+  if (algorithm == Algorithm::automatic) return choose_all_reduce(hosts, bytes, costs, sum_growth);
   // A rank alone passes nothing on, and would not apply the factors.
   const bool chain = algorithm == Algorithm::ring || algorithm == Algorithm::hierarchical;
   if (chain && hosts.ranks == 1) return {Algorithm::rabenseifner};
-  return plan_all_reduce(algorithm, hosts, bytes, options.cost, sum_growth);
+  return plan_all_reduce(algorithm, hosts, bytes, costs, sum_growth);
 }
 
 }  // namespace
@@ -39,7 +38,7 @@ std::int64_t contribution_bytes(const CollectiveCall& call) {
 }
 
 Negotiator::Negotiator(const RankMail& mail, const PlanOptions& options)
-    : mail_(mail), options_(options), hosts_(host_runs(mail.hosts())) {}
+    : mail_(mail), algorithm_(options.algorithm), hosts_(host_runs(mail.hosts())) {}
 
 void Negotiator::propose(const Propose& message) {
   Name& entry = names_[message.of.name];
@@ -82,7 +81,7 @@ std::optional<std::string> Negotiator::objection(const Name& entry) const {
 void Negotiator::agree(const std::string& name, Name& entry) {
   entry.decided = entry.use;
   entry.agreed = entry.calls.begin()->second;
-  const AllReducePlan plan = plan_of(*entry.agreed, hosts_, options_);
+  const AllReducePlan plan = plan_of(*entry.agreed, hosts_, algorithm_, costs_);
   Agreed agreed{{name, entry.use}, ++entry.version, *entry.agreed, plan.algorithm, plan.chunks};
   if (plan.algorithm == Algorithm::hierarchical) agreed.hosts = hosts_.runs;
   mail_.to_all(agreed);

@@ -16,7 +16,7 @@ namespace actorflow {
 
 struct PlanOptions {
   Algorithm algorithm = Algorithm::automatic;
-  CostModel cost{};
+  std::optional<CostModel> costs{};  // none: they are measured when the group opens
   // How long this rank polls the boards of others (board.h) before it sleeps; 0: it uses no boards.
   std::chrono::microseconds spin{};
 };
@@ -30,6 +30,8 @@ class Negotiator {
  public:
   Negotiator(const RankMail& mail, const PlanOptions& options);
 
+  // The costs by which algorithms are chosen from now on.
+  void use(const CostModel& costs) { costs_ = costs; }
   void propose(const rank_messages::Propose& message);
   // This use has failed elsewhere: nothing is to be agreed on for it.
   void failed(const rank_messages::UseOf& of);
@@ -52,7 +54,8 @@ class Negotiator {
   void refuse(const std::string& name, Name& entry, const std::string& why);
 
   const RankMail& mail_;
-  const PlanOptions options_;
+  const Algorithm algorithm_;
+  CostModel costs_{};
   const HostRuns hosts_;
   std::map<std::string, Name, std::less<>> names_;
   std::set<int> joined_;

@@ -48,14 +48,25 @@ void describe(GroupCall& call) {
 }
 
 RankGroup::RankGroup(RankMail mail, std::string name, const PlanOptions& options)
-    : mail_(std::move(mail)), name_(std::move(name)), spin_(options.spin) {
+    : mail_(std::move(mail)), name_(std::move(name)), options_(options) {
   if (mail_.leads()) negotiator_.emplace(mail_, options);
 }
 
-void RankGroup::open(std::uint64_t life, std::vector<std::uint64_t> incarnations) {
+// The other algorithms are the same by any costs.
+bool RankGroup::needs_costs() const {
+  using enum Algorithm;
+  const bool chooses = options_.algorithm == automatic || options_.algorithm == ring ||
+                       options_.algorithm == hierarchical;
+  return mail_.leads() && mail_.size() > 1 && chooses && !options_.costs;
+}
+
+void RankGroup::open(std::uint64_t life, std::vector<std::uint64_t> incarnations,
+                     const CostModel& costs) {
   mail_.set_life(life);
+  if (negotiator_) negotiator_->use(costs);
   incarnations_ = std::move(incarnations);
   for (auto& call : std::exchange(waiting_, {})) this->call(std::move(call));
+  try_to_join();
 }
 
 void RankGroup::call(GroupCall call) {
@@ -261,7 +272,8 @@ void RankGroup::take_letter(int sender, const ActorMessage& letter) {
       took(&RankGroup::on_propose) || took(&RankGroup::on_revise) || took(&RankGroup::on_agreed) ||
       took(&RankGroup::on_failed) || took(&RankGroup::on_joined) || took(&RankGroup::on_all_joined) ||
       took(&RankGroup::on_wake) || took(&RankGroup::on_inquire) || took(&RankGroup::on_standing) ||
-      took(&RankGroup::on_left) || took(&RankGroup::on_broken);
+      took(&RankGroup::on_left) || took(&RankGroup::on_ask_waits) || took(&RankGroup::on_survey) ||
+      took(&RankGroup::on_account) || took(&RankGroup::on_waits) || took(&RankGroup::on_broken);
 }
 
 }  // namespace actorflow

@@ -55,9 +55,14 @@ class RankGroup {
   const Status& broken() const { return broken_; }
   // Whether no call is in flight.
   bool idle() const { return in_flight_ == 0 && !join_reply_; }
+  // Whether it has to be called now and then (tick()).
+  bool needs_ticks() const { return !idle() || !questions_.empty() || survey_; }
 
+  // The leader's: whether it chooses algorithms by costs that its program has not given.
+  bool needs_costs() const;
+  const std::optional<CostModel>& costs_by_program() const { return options_.costs; }
   // Opens the group with this life, which its messages carry from now on. Earlier calls begin now.
-  void open(std::uint64_t life, std::vector<std::uint64_t> incarnations);
+  void open(std::uint64_t life, std::vector<std::uint64_t> incarnations, const CostModel& costs);
   void call(GroupCall call);
   // The attempt to finish a call of a waiting thread by a board alone. If all other ranks show their
   // contributions the result is there and the call is done. Otherwise other ranks know of the call at
@@ -68,8 +73,14 @@ class RankGroup {
     bool must_call = false;
   };
   Glance glance(GroupCall& call);
-  // Calls reply(last rank) when every rank has called it.
-  void join(std::function<void(Status, int last)> reply);
+  // Calls reply(last rank) when every rank has called it. `step`: of a graph's node; 0: a program's
+  // call.
+  void join(std::function<void(Status, int last)> reply, StepId step = 0);
+
+  // Asks the leader who waits for whom. The reply comes within 4 s: unavailable, if the leader does not
+  // answer.
+  using WaitsReply = std::function<void(Status, const GroupWaits&)>;
+  void ask_waits(WaitsReply reply);
 
   // A message of this life.
   void take(const Sender& from, const ActorMessage& message);
@@ -80,11 +91,11 @@ class RankGroup {
   bool judge_suspects();
   // Ends the group: everything in flight fails with the reason, and later calls; on every rank.
   void break_up(const Status& why);
-  // Gives up the calls of a graph's step that has ended without answers.
+  // Gives up the calls and the join of a graph's step that has ended without answers.
   void give_up(StepId step);
   // Leaves the group.
   void close();
-  // Call now and then while the group is not idle: logs which ranks it waits for.
+  // Call every second while needs_ticks(): logs which ranks it waits for.
   void tick();
 
  private:
@@ -166,13 +177,25 @@ class RankGroup {
   void on_standing(const rank_messages::Standing& message);
   void report(Entry& entry);
   std::string last_done() const;
+  // rank_group_waits.cpp
+  void on_ask_waits(const rank_messages::AskWaits& message);
+  void on_survey(const rank_messages::Survey& message);
+  void on_account(const rank_messages::Account& message);
+  void on_waits(const rank_messages::Waits& message);
+  RankAccount account() const;
+  void end_survey();
+  void end_late_questions();
+  void answer_questions(const Status& why);
 
   Clock::time_point now() const { return mail_.task()->clock->now(); }
+  double seconds_since(Clock::time_point then) const {
+    return std::chrono::duration<double>(now() - then).count();
+  }
   std::string who() const { return mail_.name_of(mail_.rank()); }
 
   RankMail mail_;
   const std::string name_;
-  const std::chrono::microseconds spin_;
+  const PlanOptions options_;
   std::optional<Negotiator> negotiator_;  // the leader's
   std::vector<std::uint64_t> incarnations_;
   Status broken_;
@@ -190,7 +213,25 @@ class RankGroup {
   };
   std::map<int, Suspect> suspects_;
 
+  struct Question {
+    WaitsReply reply;
+    Clock::time_point since{};
+  };
+  std::map<std::uint64_t, Question> questions_;  // to the leader, by number
+  std::uint64_t last_question_ = 0;
+  // The leader's, of all ranks.
+  struct SurveyOfRanks {
+    std::uint64_t number = 0;
+    Clock::time_point since{};
+    std::vector<std::optional<RankAccount>> accounts;
+    std::vector<rank_messages::AskWaits> askers;
+  };
+  std::optional<SurveyOfRanks> survey_;
+  std::uint64_t last_survey_ = 0;
+
   std::function<void(Status, int)> join_reply_;
+  StepId join_step_ = 0;
+  Clock::time_point joined_since_{};
   bool joined_ = false;  // we have told so
   std::uint32_t round_ = 1;
   std::optional<int> last_joined_;                       // of the round that has ended

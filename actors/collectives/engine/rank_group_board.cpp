@@ -54,7 +54,7 @@ bool look_for(std::chrono::microseconds how_long, Look look) {
 
 // Everybody sends all to everybody, once.
 bool RankGroup::is_for_board(const Agreed& agreed) const {
-  if (spin_.count() == 0 || agreed.call.kind != CollectiveKind::all_reduce) return false;
+  if (options_.spin.count() == 0 || agreed.call.kind != CollectiveKind::all_reduce) return false;
   if (agreed.algorithm != Algorithm::direct || mail_.size() < 2 || mail_.size() > Board::most_ranks)
     return false;
   const std::size_t bytes = contribution_bytes(agreed.call);
@@ -109,7 +109,7 @@ void RankGroup::drop_board(Name& name) {
 // It lies in its sender's memory, and stays as long as its board: it takes nothing of what may be on its
 // way to us (ServerOptions::max_incoming_bytes). A copy would never change.
 void RankGroup::on_page(const Page& page, const Tensor& memory) {
-  if (spin_.count() == 0 || !stop_counting(memory.buffer())) return;
+  if (options_.spin.count() == 0 || !stop_counting(memory.buffer())) return;
   Name& name = names_[page.of.name];
   if (name.agreed && name.agreed->version > page.version) return;
   std::erase_if(name.pages, [&](const auto& older) { return older.first.from == page.from; });
@@ -118,7 +118,7 @@ void RankGroup::on_page(const Page& page, const Tensor& memory) {
 
 // One that a message of ours wakes takes longer than one that is awake.
 std::chrono::microseconds RankGroup::time_to_look(const Name& name, std::uint64_t use) const {
-  return spin_ * (name.woken_in + 1 >= use ? 4 : 1);
+  return options_.spin * (name.woken_in + 1 >= use ? 4 : 1);
 }
 
 // Looks for what the others show: again and again, for a while, if the caller waits anyway.

@@ -39,9 +39,11 @@ void RankGroup::end_with(const Status& why) {
   for (auto& call : waiting_) answer(call, why);
   if (join_reply_) join_reply_(why, 0);
   join_reply_ = {};
+  answer_questions(why);
   broken_ = Status(why);
   in_flight_ = 0;
   suspects_.clear();
+  survey_.reset();
   waiting_.clear();
   drop_names();
 }
@@ -63,7 +65,11 @@ void RankGroup::drop_names() {
 void RankGroup::lose(const PeerLost& lost) {
   const int rank = mail_.rank_of(lost.task);
   if (rank < 0 || !is_open()) return;
-  if (!lost.concerns({lost.task, incarnations_[static_cast<std::size_t>(rank)]})) return;
+  // An incarnation before this group's, which a partition has hidden: what we have sent to the rank
+  // since then was for that one, and is lost with it.
+  if (!lost.concerns({lost.task, incarnations_[static_cast<std::size_t>(rank)]}))
+    return break_up({Code::aborted, fmt::format("messages of {} to {} may be lost: {}", who(),
+                                                mail_.name_of(rank), lost.reason.message)});
   if (suspects_.contains(rank)) return;
   Suspect& suspect = suspects_[rank];
   suspect.why.code = Code::unavailable;
@@ -95,6 +101,10 @@ bool RankGroup::judge_suspects() {
 // The other ranks' next step opens the group anew, as ours does: uses are counted from the beginning.
 void RankGroup::give_up(StepId step) {
   bool any = false;
+  if (join_reply_ && join_step_ == step) {
+    join_reply_ = {};
+    any = joined_;
+  }
   for (auto& [key, name] : names_)
     if (name.use && name.use->call.step == step) {
       name.use->call.reply = {};

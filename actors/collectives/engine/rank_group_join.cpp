@@ -24,11 +24,11 @@ void RankGroup::wake_joined(Entry& entry, const std::set<int>& ranks) {
   for (const int rank : ranks) mail_.to(rank, Wake{{entry.first, use.number}, version, round_});
 }
 
-void RankGroup::join(std::function<void(Status, int last)> reply) {
+void RankGroup::join(std::function<void(Status, int last)> reply, StepId step) {
   if (!broken_.ok()) return reply(broken_, 0);
-  if (!is_open() || join_reply_)
-    return reply({Code::failed_precondition, who() + " is joining already"}, 0);
+  if (join_reply_) return reply({Code::failed_precondition, who() + " is joining already"}, 0);
   join_reply_ = std::move(reply);
+  join_step_ = step;
   try_to_join();
   give_up_join();
 }
@@ -43,8 +43,9 @@ void RankGroup::give_up_join() {
 
 // Not before its own operations are done, for which it may be needed otherwise.
 void RankGroup::try_to_join() {
-  if (!join_reply_ || joined_ || last_joined_ || in_flight_ > 0 || !broken_.ok()) return;
+  if (!is_open() || !join_reply_ || joined_ || last_joined_ || in_flight_ > 0 || !broken_.ok()) return;
   joined_ = true;
+  joined_since_ = now();
   mail_.to_all(Joined{mail_.rank(), round_});
 }
 

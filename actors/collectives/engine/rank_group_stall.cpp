@@ -16,13 +16,14 @@ namespace {
 // The others are asked, and a second later it is said what they have answered: within 10 s.
 constexpr auto patience = 7s;
 
-double seconds(Clock::time_point::duration duration) {
-  return std::chrono::duration<double>(duration).count();
-}
+// What the leader leaves the ranks to answer it.
+constexpr auto survey_time = 1s;
 
 }  // namespace
 
 void RankGroup::tick() {
+  if (survey_ && now() - survey_->since >= survey_time) end_survey();
+  end_late_questions();
   for (auto& entry : names_) {
     auto& use = entry.second.use;
     if (!use) continue;
@@ -40,7 +41,7 @@ void RankGroup::tick() {
 std::string RankGroup::last_done() const {
   if (last_name_.empty()) return "it has finished nothing in this group yet";
   return fmt::format("it finished {} '{}' {:.1f} s ago, and nothing since", to_string(last_kind_),
-                     last_name_, seconds(now() - last_time_));
+                     last_name_, seconds_since(last_time_));
 }
 
 void RankGroup::on_inquire(const Inquire& message) {
@@ -77,7 +78,7 @@ void RankGroup::report(Entry& entry) {
   }
   if (missing.empty()) missing = "; all ranks have called it, and their messages are under way";
   spdlog::warn("{}: {} '{}' has waited for {:.0f} s{}", mail_.task()->self.name.to_string(),
-               use.call.call.to_string(), entry.first, seconds(now() - use.since), missing);
+               use.call.call.to_string(), entry.first, seconds_since(use.since), missing);
 }
 
 }  // namespace actorflow

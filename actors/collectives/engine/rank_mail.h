@@ -27,6 +27,7 @@ class RankMail {
   const TaskRef& task() const { return task_; }
   // The rank of a task; -1: it is no member.
   int rank_of(TaskId member) const;
+  TaskId member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
   // Whether all are on this machine, and may share memory.
   bool shares_memory() const;
   // The host of each rank. By addresses, tasks of one process are on one host.

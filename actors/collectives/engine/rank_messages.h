@@ -1,4 +1,4 @@
-// What the ranks of a group say to each other. But for Hello, Goodbye, Welcome and NotWelcome a message
+// What the ranks of a group say to each other. But for those of opening (Hello to Probed) a message
 // travels with the group's life (ActorMessage::request), and one of another life is dropped. A message
 // may come twice, and a later one before an earlier one: everything here can be told by its numbers.
 #pragma once
@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "dataflow/collectives/agreement.h"
+#include "dataflow/collectives/group_waits.h"
+#include "dataflow/collectives/link_cost.h"
 #include "dataflow/collectives/schedule.h"
 #include "dataflow/values/error.h"
 
@@ -36,11 +38,26 @@ struct Welcome {
   std::uint64_t attempt;
   std::uint64_t life;
   std::vector<std::uint64_t> incarnations;  // of the ranks' tasks
+  CostModel costs;                          // by which the leader chooses algorithms
 };
 struct NotWelcome {
   std::string group;
   std::uint64_t attempt;
   Status why;
+};
+
+// The leader, when all have said hello -> a rank, and its answer once it has read the payload: measures
+// how long messages take. `digest`: of the payload.
+struct Probe {
+  std::string group;
+  std::uint64_t attempt;  // the leader's
+  std::uint32_t number;
+};
+struct Probed {
+  std::string group;
+  std::uint64_t attempt;
+  std::uint32_t number;
+  std::uint64_t digest;
 };
 
 // The uses of a name are numbered from 1 on. Those below belong to one use.
@@ -129,6 +146,25 @@ struct Standing {
   std::string last;  // what it finished last, and when
 };
 
+// A rank -> the leader: who waits for whom? The leader -> all: what do you wait for? Their answers, and
+// the leader's to whoever has asked since the survey before.
+struct AskWaits {
+  std::int32_t rank;
+  std::uint64_t question;  // of those of the rank
+};
+struct Survey {
+  std::uint64_t survey;
+};
+struct Account {
+  std::int32_t rank;
+  std::uint64_t survey;
+  RankAccount account;
+};
+struct Waits {
+  std::uint64_t question;
+  GroupWaits waits;
+};
+
 // A rank -> all: I have left, after these uses and in this round of joining.
 struct Left {
   std::int32_t rank;
@@ -154,6 +190,8 @@ int claimed_rank(const M& message, int sender) {
 inline int claimed_rank(const Revise&, int) { return leading_rank; }
 inline int claimed_rank(const Agreed&, int) { return leading_rank; }
 inline int claimed_rank(const AllJoined&, int) { return leading_rank; }
+inline int claimed_rank(const Survey&, int) { return leading_rank; }
+inline int claimed_rank(const Waits&, int) { return leading_rank; }
 
 }  // namespace rank_messages
 }  // namespace actorflow

@@ -51,6 +51,8 @@ void name_library() {
   keep(&af::write_chrome_trace);
   // actors/eager/all_reduce.h
   keep(&af::all_reduce_gradients, &af::broadcast_variables);
+  // actors/eager/committed_state.h
+  keep(&af::run_elastic);
   // actors/eager/eager_checkpoint.h
   keep(&af::save_eager, &af::restore_eager);
   // actors/ensembles/ensemble.h
@@ -161,6 +163,10 @@ void name_library() {
       &af::gradients, &af::gradients);
   // dataflow/collectives/agreement.h
   keep(&af::parse_reduction, &af::parse_compression, &af::check_call, &af::disagreement);
+  // dataflow/collectives/group_waits.h
+  keep(&af::lines_of, &af::waits_of);
+  // dataflow/collectives/link_cost.h
+  keep(&af::link_cost);
   // dataflow/collectives/ranks.h
   keep(&af::parse_host_slots, &af::place_ranks, &af::places_of);
   // dataflow/graph/graph.h
@@ -183,8 +189,9 @@ void name_library() {
        static_cast<af::Output (*)(const af::Output&, const af::RankList&, int, const std::string&)>(
            &af::broadcast),
        &af::reduce_scatter, &af::all_to_all, &af::all_reduce_op, &af::all_gather_op, &af::broadcast_op,
-       &af::reduce_scatter_op, &af::grouped_reduce_scatter_op, &af::all_to_all_op, &af::collective_ops,
-       &af::ranks_of, &af::life_of, &af::parse_life);
+       &af::reduce_scatter_op, &af::grouped_reduce_scatter_op, &af::all_to_all_op, &af::barrier,
+       &af::join, &af::barrier_op, &af::join_op, &af::collective_waits, &af::collective_waits_op,
+       &af::collective_ops, &af::ranks_of, &af::life_of, &af::parse_life);
   // dataflow/ops/conditional_accumulator.h
   keep(&af::accumulator_apply_op, &af::accumulator_take_op, &af::accumulator_apply_sparse_op,
        &af::accumulator_take_sparse_op, &af::accumulator_size_op, &af::accumulator_set_step_op,
