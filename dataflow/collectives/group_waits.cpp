@@ -1,16 +1,17 @@
 #include "dataflow/collectives/group_waits.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <string_view>
 #include <utility>
 
 namespace actorflow {
 namespace {
 
 using Waited = GroupWaits::Operation;
+
+constexpr std::string_view of_the_silent = "it does not answer";
 
 std::uint64_t newest_use(const RankAccount& account, const std::string& name) {
   const auto found = std::ranges::find(account.used, name, &RankAccount::Used::name);
@@ -48,6 +49,17 @@ std::optional<Waited> join_of(const std::vector<std::optional<RankAccount>>& acc
   return join.waiting.empty() ? std::nullopt : std::optional(std::move(join));
 }
 
+std::string with_commas(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const auto& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+std::string tenths(double seconds) {
+  const auto count = std::llround(seconds * 10);
+  return std::to_string(count / 10) + "." + std::to_string(count % 10);
+}
+
 }  // namespace
 
 GroupWaits waits_of(std::vector<std::string> ranks,
@@ -56,7 +68,7 @@ GroupWaits waits_of(std::vector<std::string> ranks,
   GroupWaits waits{.operations = {}, .ranks = std::move(ranks), .last = {}};
   for (std::size_t rank = 0; rank < accounts.size(); ++rank) {
     if (accounts[rank]) add_waiting(operations, static_cast<std::int32_t>(rank), *accounts[rank]);
-    waits.last.push_back(accounts[rank] ? accounts[rank]->last : "it does not answer");
+    waits.last.push_back(accounts[rank] ? accounts[rank]->last : std::string(of_the_silent));
   }
   for (std::size_t rank = 0; rank < accounts.size(); ++rank)
     if (accounts[rank]) add_missing(operations, static_cast<std::int32_t>(rank), *accounts[rank]);
@@ -69,21 +81,20 @@ GroupWaits waits_of(std::vector<std::string> ranks,
 std::vector<std::string> lines_of(const GroupWaits& waits) {
   std::vector<std::string> lines;
   const auto name_of = [&](std::int32_t rank) { return waits.ranks.at(static_cast<std::size_t>(rank)); };
-  const auto line_of = [&](std::int32_t rank) {
-    return fmt::format("  for {}: {}", name_of(rank), waits.last.at(static_cast<std::size_t>(rank)));
+  const auto last_of = [&](std::int32_t rank) {
+    return name_of(rank) + ": " + waits.last.at(static_cast<std::size_t>(rank));
   };
   for (const auto& operation : waits.operations) {
     std::vector<std::string> waiting;
     for (const auto rank : operation.waiting) waiting.push_back(name_of(rank));
-    lines.push_back(fmt::format("{} '{}' has waited for {:.1f} s on {}", operation.call, operation.name,
-                                operation.seconds, fmt::join(waiting, ", ")));
-    for (const auto rank : operation.missing) lines.push_back(line_of(rank));
+    lines.push_back(operation.call + " '" + operation.name + "' has waited for " +
+                    tenths(operation.seconds) + " s on " + with_commas(waiting));
+    for (const auto rank : operation.missing) lines.push_back("  for " + last_of(rank));
     if (operation.missing.empty()) lines.emplace_back("  for messages that are under way");
   }
   if (lines.empty()) lines.emplace_back("no rank waits");
   for (std::size_t rank = 0; rank < waits.last.size(); ++rank)
-    if (waits.last[rank] == "it does not answer")
-      lines.push_back(line_of(static_cast<std::int32_t>(rank)).substr(6));
+    if (waits.last[rank] == of_the_silent) lines.push_back(last_of(static_cast<std::int32_t>(rank)));
   return lines;
 }
 
