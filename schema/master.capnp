@@ -88,9 +88,11 @@ struct SessionOptions {
   stepTimeoutMs @3 :Int64;
   # Of steps that have no timeout of their own; 0 = none.
   cudaGraphs @4 :Bool;
-  # What a GPU can compute without the host in between is captured into CUDA graphs.
+  # Not read any more: CUDA graphs are the default.
   nodeActors @5 :Bool;
-  # Every node is an actor and every edge a message; not together with cudaGraphs.
+  # Every node is an actor and every edge a message.
+  plainLaunches @6 :Bool;
+  # Each node on a GPU is launched by itself: nothing is captured into CUDA graphs.
 }
 
 struct NodeTrace {

@@ -33,7 +33,7 @@ using Slot = std::pair<std::int32_t, Tensor>;
 struct RegisterGraph {
   std::uint64_t request = 0;
   GraphDef graph;
-  bool cuda_graphs = false;             // SessionOptions::cuda_graphs
+  bool cuda_graphs = false;             // whether nodes on a GPU are joined; SessionOptions::cuda_graphs
   Executor executor = Executor::lanes;  // SessionOptions::executor
 };
 struct GraphRegistered {

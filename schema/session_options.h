@@ -26,11 +26,15 @@ struct SessionOptions {
   bool allow_soft_placement = true;
   // The timeout of steps without one of their own; 0 = none.
   std::int64_t step_timeout_ms = 0;
-  // Launches parts of a step that a GPU can compute without the host as CUDA graphs; for steps of many
-  // small kernels. Such a part starts when all its inputs are there and gives its results together.
-  bool cuda_graphs = false;
+  // Launches parts of a step that a GPU can compute without the host as CUDA graphs, with the same bits.
+  // Such a part starts when all its inputs are there and gives its results together; it is captured when
+  // its inputs come with the same shapes for the third time. Nodes are launched one by one until then,
+  // where a capture fails or would take too much of the GPU's memory, in parts of few nodes, in
+  // programs' own ops, and on tasks that exchange tensors with other tasks in the midst of a step.
+  // False: always.
+  bool cuda_graphs = true;
   // node_actors makes every node an actor and every edge a message, so that simulated schedules can
-  // explore the order of nodes. Far slower, with the same bits. Not together with cuda_graphs.
+  // explore the order of nodes. Far slower, with the same bits, and without CUDA graphs.
   Executor executor = Executor::lanes;
   // A folder with ca.crt, client.crt and client.key, for a target in another process that requires them;
   // they are not sent to the master. Empty: a plain connection.

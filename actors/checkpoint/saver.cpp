@@ -174,6 +174,7 @@ SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::strin
   check_folder_epoch(storage, folder, session.fencing_epoch(), names);
   remove_leftovers(storage, folder, names, session.fencing_epoch());
   const Snapshot kept = keep_one_step(session, folder);
+  warn_if_uneven(kept, fmt::format("the checkpoint in {}", folder));
   const std::int64_t step = kept.global_step;
   if (step < 0)
     throw Error(Code::failed_precondition,
@@ -204,15 +205,26 @@ SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::strin
 // Without holding anything, if that does: replicas often rest, or are all in the same part of a step.
 Saver::Snapshot Saver::keep_one_step(Session& session, const std::string& folder) const {
   if (Snapshot kept = keep(session, folder, false); kept.differences.empty()) return kept;
-  Snapshot kept = keep(session, folder, true);
+  return keep(session, folder, true);
+}
+
+void Saver::warn_if_uneven(const Snapshot& kept, const std::string& what) const {
   if (kept.can_be_held && !kept.differences.empty())
-    spdlog::warn("the checkpoint of step {} in {} is not of one step ({}): {}", kept.global_step, folder,
-                 kept.differences,
+    spdlog::warn("{} of step {} is not of one step ({}): {}", what, kept.global_step, kept.differences,
                  kept.late ? fmt::format("a replica has not ended its step within {} ms; give a larger "
                                          "longest_hold_ms",
                                          options_.longest_hold_ms)
                            : "a replica was lost in the middle of a step and has not made it again yet");
-  return kept;
+}
+
+std::int64_t Saver::keep_to_read(Session& session) const {
+  constexpr int most_tries = 50;
+  Snapshot kept = keep_one_step(session, kept_to_read);
+  warn_if_uneven(kept, "the model");
+  const bool can_be_held = kept.can_be_held;
+  for (int tries = 1; !can_be_held && !kept.differences.empty() && tries < most_tries; ++tries)
+    kept = keep(session, kept_to_read, false);
+  return kept.global_step;
 }
 
 Saver::Snapshot Saver::keep(Session& session, const std::string& folder, bool hold) const {

@@ -65,6 +65,13 @@ class Saver {
                        const KeepOptions& keep, const ExtraState& extra = {}) const;
   const KeepOptions& keep() const { return options_.keep; }
 
+  // Keeps all variables at one instant, as save() does before it writes, for TakeFromSnapshot nodes of
+  // the folder `kept_to_read`; returns the global step then. Of asynchronous replicas, whom nothing
+  // holds, it tries several instants to find one between their updates; if there is none, variables may
+  // be a step apart. Throws what the session throws.
+  static constexpr const char* kept_to_read = "(kept to be read)";
+  std::int64_t keep_to_read(Session& session) const;
+
   // Restores all variables from the newest whole checkpoint in the folder and returns its global step;
   // nothing if there is no checkpoint. Newer damaged ones are logged, or with `strict` thrown. Throws as
   // restore_from(); skips a checkpoint that is removed meanwhile. `extra`, if given, is set to the extra
@@ -99,6 +106,7 @@ class Saver {
   void add_slots_of_others(Graph& graph);
   void add_release(Graph& graph);
   Snapshot keep_one_step(Session& session, const std::string& folder) const;
+  void warn_if_uneven(const Snapshot& kept, const std::string& what) const;
   Snapshot keep(Session& session, const std::string& folder, bool hold) const;
   Tensor own_replicas() const;
   std::vector<Manifest> write_parts(Session& session, const std::string& folder,

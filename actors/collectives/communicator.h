@@ -88,8 +88,8 @@ class CollectiveHandle {
 class Communicator {
  public:
   // Waits until all ranks have opened the group. Throws invalid_argument if their members or hosts
-  // differ, naming both lists, deadline_exceeded if some do not come, already_exists if this task has
-  // the group.
+  // differ, naming both lists, deadline_exceeded if some do not come, unavailable, naming it, if a rank
+  // is lost that had come, already_exists if this task has the group.
   explicit Communicator(Server& server, const CommunicatorOptions& options = {});
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;

@@ -41,7 +41,8 @@ bool has_body(const Node& node) {
 }  // namespace
 
 bool may_be_captured(const Node& node) {
-  return DeviceName::parse(node.device).type == "GPU" && runs_without_the_host(node);
+  return DeviceName::parse(node.device).type == "GPU" && runs_without_the_host(node) &&
+         builtin_ops().registry().find(node.op->name) == node.op;
 }
 
 Executable::Executable(std::uint64_t handle, GraphDef graph, const TaskContext& task,

@@ -19,7 +19,8 @@
 
 namespace actorflow {
 
-// Whether a CUDA graph may compute the node: it must be on a GPU and not need the host.
+// Whether a CUDA graph may compute the node: it must be on a GPU and not need the host. Not the ops of a
+// program's own: their kernels may do what a graph does not repeat, such as reading values on the host.
 bool may_be_captured(const Node& node);
 
 // A consumer of an output: an input of a later node, by its index in the step's frame.

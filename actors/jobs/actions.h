@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "actors/jobs/collection.h"
-#include "actors/jobs/results.h"
+#include "actors/jobs/pipes/values_pipe.h"
+#include "actors/jobs/sinks/results.h"
 
 namespace actorflow {
 

@@ -13,15 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/job_context.h"
-#include "actors/jobs/joined.h"
-#include "actors/jobs/keyed.h"
-#include "actors/jobs/outputs.h"
-#include "actors/jobs/parquet_sink.h"
-#include "actors/jobs/pipes.h"
-#include "actors/jobs/sinks.h"
-#include "actors/jobs/sorted.h"
-#include "actors/jobs/top.h"
+#include "actors/jobs/context/job_context.h"
+#include "actors/jobs/outputs/outputs.h"
+#include "actors/jobs/outputs/parquet_sink.h"
+#include "actors/jobs/partitions/joined.h"
+#include "actors/jobs/partitions/keyed.h"
+#include "actors/jobs/partitions/sorted.h"
+#include "actors/jobs/sinks/sinks.h"
+#include "actors/jobs/sorting/top.h"
 
 namespace actorflow {
 

@@ -26,10 +26,11 @@
 #include <vector>
 
 #include "actors/jobs/collection.h"
-#include "actors/jobs/job_context.h"
-#include "actors/jobs/job_options.h"
+#include "actors/jobs/context/job_context.h"
+#include "actors/jobs/context/job_options.h"
+#include "actors/jobs/pipes/values_pipe.h"
 #include "actors/jobs/run_job.h"
-#include "actors/jobs/sources.h"
+#include "actors/jobs/sources/sources.h"
 #include "actors/jobs/words.h"
 #include "schema/records/csv_field.h"
 #include "schema/records/sums.h"

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "actors/jobs/collection.h"
+#include "actors/jobs/pipes/pipes.h"
+#include "actors/jobs/pipes/stage_pipes.h"
 
 namespace actorflow {
 

@@ -5,7 +5,7 @@
 
 #include "actors/jobs/engine/job_over.h"
 #include "actors/jobs/job.h"
-#include "actors/jobs/outputs.h"
+#include "actors/jobs/outputs/outputs.h"
 #include "actors/jobs/run_job.h"
 #include "actors/task/server.h"
 #include "schema/records/record_codec.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "actors/jobs/job_options.h"
+#include "actors/jobs/context/job_options.h"
 
 namespace actorflow {
 

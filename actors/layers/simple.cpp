@@ -34,8 +34,9 @@ void expect_inputs(const std::vector<Output>& inputs) {
 
 // Of one example of x; all its dimensions are known, and there is an element.
 std::int64_t elements_of(Output x) {
+  const Shape batch = batch_of(x.shape());
   std::int64_t product = 1;
-  for (const std::int64_t dim : batch_of(x.shape()).dims().subspan(1)) product *= dim;
+  for (const std::int64_t dim : batch.dims().subspan(1)) product *= dim;
   if (product == 0)
     throw invalid_argument(fmt::format("expected examples with elements, got {}", x.type().to_string()));
   return product;

@@ -103,8 +103,10 @@ void Planner::register_parts(const PlanRef& plan, std::vector<PlannedPart> parts
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto request = next_request_++;
     registrations_[request] = {plan, i};
+    const bool cuda_graphs =
+        options.cuda_graphs && options.executor == Executor::lanes && parts[i].may_capture;
     tell(*task_, parts[i].task,
-         RegisterGraph{request, std::move(parts[i].graph), options.cuda_graphs, options.executor});
+         RegisterGraph{request, std::move(parts[i].graph), cuda_graphs, options.executor});
   }
   if (parts.empty()) set_ready(*plan);
 }

@@ -13,10 +13,6 @@ SessionSettings::SessionSettings(std::string session_handle, SessionOptions sess
   if (options.step_timeout_ms < 0)
     throw invalid_argument(fmt::format("a session's step timeout must be 0 (none) or more ms, got {}",
                                        options.step_timeout_ms));
-  if (options.cuda_graphs && options.executor == Executor::node_actors)
-    throw invalid_argument(
-        "a session cannot have both cuda_graphs, which join nodes, and the executor node_actors, which "
-        "makes each node an actor; choose one");
 }
 
 bool SessionSettings::allows(const TaskContext& task, TaskId other) const {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/master/begun_ahead.h"
+#include "actors/master/capturing.h"
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/transform/fuse.h"
 #include "dataflow/transform/gather_variables.h"
@@ -97,8 +98,10 @@ std::vector<PlannedPart> cut_step(const GraphDef& placed, const TaskContext& tas
   std::vector<PlannedPart> parts;
   const GraphDef fused = fuse(placed, builtin_fusions(), can_run).graph;
   const auto ahead = tasks_that_begin_ahead(fused, task);
+  const auto capturing = tasks_that_may_capture(fused);
   for (auto& [name, part] : partition(fused)) {
-    PlannedPart planned{task.id_of(name), std::move(part), {}, ahead.contains(name)};
+    PlannedPart planned{
+        task.id_of(name), std::move(part), {}, ahead.contains(name), capturing.contains(name)};
     for (const Node& node : planned.graph.nodes)
       if (node.op == &arg_op())
         planned.args.push_back(static_cast<std::int32_t>(attr<std::int64_t>(node, "index")));

@@ -47,6 +47,7 @@ struct PlannedPart {
   GraphDef graph;
   std::vector<std::int32_t> args;  // the feeds that it takes, by position
   bool begins_ahead = false;       // begun_ahead.h
+  bool may_capture = false;        // capturing.h
 };
 // Fuses nodes of a placed graph that one kernel can compute and cuts it at the borders of tasks.
 std::vector<PlannedPart> cut_step(const GraphDef& placed, const TaskContext& task);

@@ -96,7 +96,8 @@ std::string Model::summary() {
   }
   std::int64_t trained = 0;
   for (const Variable& variable : graph.variables.trained()) trained += variable.type().shape.elements();
-  return text + fmt::format("{} parameters, of which {} are trained\n", count_parameters(), trained);
+  text += fmt::format("{} parameters, of which {} are trained\n", count_parameters(), trained);
+  return engine_->stages.empty() ? text : text + fmt::format("stages: {}\n", engine_->stages);
 }
 
 std::int64_t Model::count_parameters() {

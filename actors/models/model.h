@@ -132,7 +132,8 @@ class Model {
   // Makes the variables, if the inputs' types are known from input() or given here: those of one
   // example. fit(), evaluate(), predict() and load() do that themselves.
   void build(const std::vector<TensorType>& inputs = {});
-  // A table of the layers, with the shapes of their results and the numbers of their parameters.
+  // A table of the layers, with the shapes of their results and the numbers of their parameters; and the
+  // stages into which the last fit() by a Pipeline has cut them, "stages: dense, dense_1 | dense_2".
   std::string summary();
   std::int64_t count_parameters();
 

@@ -89,6 +89,7 @@ struct ModelEngine {
   std::optional<TrainedState> kept_state;
   std::int64_t kept_steps = 0;                 // where there is no graph yet
   std::vector<TensorType> learned_inputs;      // their types, known from data
+  std::string stages;                          // the last pipeline's, for people; "" if there was none
   std::optional<double> wanted_rate;           // that was set before there was a graph
   ModelSession* of_cluster = nullptr;          // while one trains
   bool in_fit = false;

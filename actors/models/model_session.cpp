@@ -5,10 +5,23 @@
 #include <algorithm>
 
 #include "actors/monitored/storage_error.h"
+#include "dataflow/cluster/device_name.h"
+#include "dataflow/ops/checkpoint_ops.h"
 #include "dataflow/train/replicated_state.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
+namespace {
+
+// Where what a saver keeps of the variable is: on the host of its task.
+std::string task_of(const Variable& variable) {
+  DeviceName device = DeviceName::parse(variable.device());
+  device.type.reset();
+  device.index.reset();
+  return device.to_string();
+}
+
+}  // namespace
 
 ModelSession::ModelSession(ModelGraph& nodes, Runtime& runtime)
     : nodes_(nodes), runtime_(runtime), saver_(nodes.graph, nodes.saved_variables(), nodes.global_step) {
@@ -17,6 +30,7 @@ ModelSession::ModelSession(ModelGraph& nodes, Runtime& runtime)
   step_ = assignment_of(nodes.global_step);
   progress_ = assignment_of(nodes.progress);
   add_states();
+  add_kept();
 }
 
 ModelSession::Assignment ModelSession::assignment_of(const Variable& variable) const {
@@ -35,6 +49,18 @@ void ModelSession::add_states() {
       read_states_.push_back(read_state(graph, {variable}));
       const Output bytes = graph.placeholder(DType::uint8, {Shape::unknown});
       states_.push_back({bytes, assign_state(bytes, {variable})});
+    });
+}
+
+void ModelSession::add_kept() {
+  Graph& graph = nodes_.graph;
+  const Output folder = graph.constant(Tensor::scalar<std::string>(Saver::kept_to_read));
+  for (const Variable& variable : nodes_.variables.all())
+    graph.on(task_of(variable), [&] {
+      kept_.push_back(graph.add(take_from_snapshot_op(), {folder},
+                                {{"name", variable.name()},
+                                 {"dtype", variable.type().dtype},
+                                 {"shape", variable.type().shape}}));
     });
 }
 
@@ -93,6 +119,23 @@ TrainedState ModelSession::state() {
   const auto variables = nodes_.variables.trained();
   for (std::size_t i = 0; i < variables.size(); ++i) state.variables[variables[i].name()] = values[i];
   return state;
+}
+
+ModelSession::OneStep ModelSession::of_one_step() {
+  OneStep all{.weights = {}, .state = {}, .step = saver_.keep_to_read(*session_)};
+  std::vector<Output> fetches;
+  for (const Output& kept : kept_) fetches.insert(fetches.end(), {kept.output(0), kept.output(1)});
+  fetches.push_back(nodes_.learning_rate);
+  const auto values = session_->run(fetches);
+  if (nodes_.has_one_rate()) all.state.learning_rate = values.back().scalar<double>();
+  const auto variables = nodes_.variables.all(), trained = nodes_.variables.trained();
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    const std::string& name = variables[i].name();
+    all.weights[name] = values[2 * i];
+    if (std::ranges::find(trained, name, &Variable::name) != trained.end())
+      all.state.variables[name] = values[2 * i + 1];
+  }
+  return all;
 }
 
 void ModelSession::set_state(const TrainedState& state) {

@@ -37,6 +37,14 @@ class ModelSession {
   void set_weights(const std::map<std::string, Tensor>& weights);
   // REQUIRES of set_state(): the state is that of the same model.
   TrainedState state();
+  // Weights, state and global step, of one instant and so of one step as a checkpoint is
+  // (Saver::keep_to_read()), also while other replicas train.
+  struct OneStep {
+    std::map<std::string, Tensor> weights;
+    TrainedState state;
+    std::int64_t step = 0;
+  };
+  OneStep of_one_step();
   void set_state(const TrainedState& state);
   // Whether set_weights() or load() has given the model other weights since the last call.
   bool take_changed() { return std::exchange(changed_, false); }
@@ -59,6 +67,7 @@ class ModelSession {
   };
   Assignment assignment_of(const Variable& variable) const;
   void add_states();
+  void add_kept();
   void assign(const Assignment& assignment, Tensor value);
   std::vector<Tensor> run(std::optional<Callable>& callable, const std::vector<Output>& fetches,
                           const std::vector<Output>& placeholders, Tuple values);
@@ -68,6 +77,7 @@ class ModelSession {
   Saver saver_;
   std::vector<Assignment> weights_;  // in the order of the variables
   std::vector<Output> read_states_;  // in the order of the trained variables
+  std::vector<Output> kept_;         // in the order of the variables: value and state of each
   std::vector<Assignment> states_;
   Assignment rate_, step_, progress_;
   Session* session_ = nullptr;

@@ -8,6 +8,7 @@
 #include "actors/checkpoint/files/io_actor.h"
 #include "actors/core/fence.h"
 #include "actors/shard/state.h"
+#include "actors/shard/state_copy.h"
 #include "dataflow/ops/checkpoint_ops.h"
 #include "kernels/devices/on_device.h"
 
@@ -143,6 +144,34 @@ StateResult write(ShardState& shard, StateCall& call) {
   return std::nullopt;
 }
 
+// "adam" in "dense/weights/adam/m", a slot of "dense/weights".
+std::string optimizer_of(const SavedTensor& slot) {
+  const std::size_t begin = slot.variable.size() + 1;
+  return slot.name.substr(begin, slot.name.rfind('/') - begin);
+}
+
+StateResult take_from_snapshot(ShardState& shard, StateCall& call) {
+  const auto& folder = call.inputs[0].scalar<std::string>();
+  const auto& name = attr<std::string>(*call.node, "name");
+  CopiedState state;
+  const auto kept = shard.snapshots.find(folder);
+  if (kept != shard.snapshots.end())
+    for (const SavedTensor& saved : kept->second) {
+      const bool is_slot = saved.variable == name;
+      if (!is_slot && saved.name != name) continue;
+      if (is_slot) state.slots_of = optimizer_of(saved);
+      state.tensors.push_back(saved.tensor);  // the value comes before its slots
+    }
+  if (state.tensors.empty())
+    throw Error(Code::aborted,
+                fmt::format("{} keeps no '{}' for '{}': it has restarted, or it was taken",
+                            shard.task->self.name.to_string(), name, folder));
+  std::vector<Tensor> outputs{state.tensors.front(), encode_states({&state, 1})};
+  std::erase_if(kept->second,
+                [&](const SavedTensor& saved) { return saved.name == name || saved.variable == name; });
+  return outputs;
+}
+
 StateResult restore(ShardState& shard, StateCall& call) {
   caf::anon_send(shard.task->checkpoint_io,
                  LoadTensors{call.reply_to, call.inputs[0].scalar<std::string>(),
@@ -170,6 +199,7 @@ std::span<const StateOp> checkpoint_handlers() {
   static const std::array all = {
       StateOp{&snapshot_variables_op(), snapshot, Effect::reads},
       StateOp{&write_snapshot_op(), write, Effect::reads},
+      StateOp{&take_from_snapshot_op(), take_from_snapshot, Effect::reads},
       StateOp{&restore_variables_op(), restore},
   };
   return all;

@@ -31,9 +31,9 @@ ParameterShard::ParameterShard(GuardedActor* self, TaskRef task)
              .conditional = {},
              .snapshots = {},
              .gradient_reports = {}} {
-  for (const auto family :
-       {variable_handlers(), update_handlers(), synchronous_handlers(), replicated_handlers(),
-        sliced_handlers(), conditional_handlers(), epoch_handlers(), checkpoint_handlers()})
+  for (const auto family : {variable_handlers(), update_handlers(), synchronous_handlers(),
+                            replicated_handlers(), sliced_handlers(), sliced_slots_handlers(),
+                            conditional_handlers(), epoch_handlers(), checkpoint_handlers()})
     for (const StateOp& handler : family) handlers_.emplace(handler.op, &handler);
 }
 

@@ -65,7 +65,8 @@ struct ShardState {
   std::map<std::string, Staleness, std::less<>> staleness;  // by global step
 
   std::map<std::string, ConditionalState, std::less<>> conditional;
-  // What is to be written into a folder of checkpoints, from SnapshotVariables to WriteSnapshot.
+  // What SnapshotVariables has kept for a folder of checkpoints, until WriteSnapshot or
+  // TakeFromSnapshot.
   std::map<std::string, std::vector<SavedTensor>, std::less<>> snapshots;
   WaitReports gradient_reports;  // of variables that wait for gradients
 
@@ -111,14 +112,15 @@ inline bool is_first(std::size_t input, std::size_t) { return input == 0; }
 
 // The families of ops, each in a file of its own. A new family is declared here and listed in
 // parameter_shard.cpp.
-std::span<const StateOp> variable_handlers();     // variables.cpp
-std::span<const StateOp> update_handlers();       // updates.cpp
-std::span<const StateOp> synchronous_handlers();  // synchronous.cpp
-std::span<const StateOp> conditional_handlers();  // conditional.cpp
-std::span<const StateOp> replicated_handlers();   // replicated.cpp
-std::span<const StateOp> sliced_handlers();       // sliced.cpp
-std::span<const StateOp> epoch_handlers();        // epoch.cpp
-std::span<const StateOp> checkpoint_handlers();   // checkpoints.cpp
+std::span<const StateOp> variable_handlers();      // variables.cpp
+std::span<const StateOp> update_handlers();        // updates.cpp
+std::span<const StateOp> synchronous_handlers();   // synchronous.cpp
+std::span<const StateOp> conditional_handlers();   // conditional.cpp
+std::span<const StateOp> replicated_handlers();    // replicated.cpp
+std::span<const StateOp> sliced_handlers();        // sliced.cpp
+std::span<const StateOp> sliced_slots_handlers();  // sliced_slots.cpp
+std::span<const StateOp> epoch_handlers();         // epoch.cpp
+std::span<const StateOp> checkpoint_handlers();    // checkpoints.cpp
 
 Device& device_of(const ShardVariable& variable);
 // Moves a variable to the GPU on which one of its nodes is placed. Variables that are not floating stay

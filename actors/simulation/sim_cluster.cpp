@@ -3,14 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 
 #include "actors/simulation/seeds.h"
-#include "actors/simulation/sim_log.h"
-#include "actors/simulation/sim_network.h"
-#include "actors/simulation/sim_runtime.h"
-#include "actors/simulation/sim_storage.h"
-#include "actors/simulation/world.h"
+#include "actors/simulation/sim_cluster_impl.h"
 #include "dataflow/values/check.h"
 #include "kernels/core/kernel.h"
 
@@ -34,100 +29,6 @@ ClusterSpec cluster_of(const std::vector<SimCluster::Job>& jobs) {
 }
 
 }  // namespace
-
-struct SimCluster::Impl {
-  // A machine, and the process on it.
-  class Machine final : public SimTask {
-   public:
-    Machine(Impl& sim, TaskName name)
-        : sim_(sim), name_(std::move(name)), track_(sim.world.add_track(name_.to_string())) {}
-
-    Server& server() override { return *server_; }
-    Storage& storage() override { return *storage_; }
-    int life() const override { return life_; }
-    void sleep(Nanoseconds duration) override { sim_.runtime.sleep(duration); }
-
-    const TaskName& name() const { return name_; }
-    TrackId track() const { return track_; }
-    bool running() const { return running_; }
-    const std::optional<Status>& failure() const { return failure_; }
-    // Whether the process is dead and will be started again.
-    bool restarts() const { return restarts_ || (failure_ && restarts_due_ > 0); }
-    void expect_restart() { ++restarts_due_; }
-    // Starts the process again if it has failed or was killed; one that has ended by itself stays so.
-    void restart() {
-      --restarts_due_;
-      if (failure_) start();
-    }
-    std::any& result() { return result_; }
-
-    void start();
-    void kill();
-    // The process has ended itself, for this reason.
-    void crashed(const std::string& reason);
-
-   private:
-    void live();
-    void leave_behind(Status failure);
-    void restart_after(const Status& failure);
-
-    Impl& sim_;
-    const TaskName name_;
-    const TrackId track_;
-    int life_ = 0;
-    bool running_ = false;
-    bool restarts_ = false;
-    int restarts_due_ = 0;
-    Storage* storage_ = nullptr;  // of this life
-    std::unique_ptr<Server> server_;
-    std::optional<Status> failure_;
-    std::any result_;
-  };
-
-  // The runtime as each process sees it: what one knows of the shared disk ends with it.
-  class TaskRuntime final : public SimRuntime {
-   public:
-    explicit TaskRuntime(SimCluster::Impl& sim)
-        : SimRuntime(sim.world, sim.network, sim.storage, sim.options.longest_kernel, sim.library),
-          sim_(sim) {}
-
-    Storage& storage() override { return sim_.present_storage(); }
-
-   private:
-    SimCluster::Impl& sim_;
-  };
-
-  Impl(const std::vector<Job>& jobs, SimOptions sim_options);
-  ~Impl();
-
-  Machine& machine(const TaskName& name);
-  Storage& present_storage();
-  void happen(const Fault& fault);
-  // Calls begin() now, and end() when the fault's duration has passed.
-  void during(const Fault& fault, const std::function<void()>& begin, std::function<void()> end);
-  void change_links(const Fault& fault, double LinkModel::*probability, double value);
-  void lose_power(const Fault& fault);
-  void check() const;
-  std::string describe_tasks() const;
-  bool over() const;
-
-  const SimOptions options;
-  const ClusterSpec cluster;
-  Library library;
-  World world;
-  SimLog log;
-  SimNetwork network;
-  SimStorage storage;
-  std::deque<FileStorage> storages;  // of all lives of tasks
-  TaskRuntime runtime;
-  std::vector<std::unique_ptr<Machine>> machines;
-  std::vector<std::unique_ptr<Server>> dead_servers;
-  std::function<std::any(SimTask&)> program;
-  FaultPlan faults;
-  std::map<FaultKind, std::uint64_t> happened;
-  std::vector<std::string> ends;  // why tasks have ended themselves
-  std::vector<std::pair<std::string, std::function<void()>>> checks;
-};
 
 SimCluster::Impl::Impl(const std::vector<Job>& jobs, SimOptions sim_options)
     : options(std::move(sim_options)),
@@ -153,66 +54,6 @@ SimCluster::Impl::~Impl() {
   dead_servers.clear();
 }
 
-void SimCluster::Impl::Machine::start() {
-  if (running_) return;
-  running_ = true;
-  restarts_ = false;
-  failure_.reset();
-  ++life_;
-  storage_ = &sim_.storages.emplace_back(sim_.storage.files());
-  sim_.world.start(track_, [this] { live(); });
-}
-
-void SimCluster::Impl::Machine::live() {
-  try {
-    ServerOptions options;
-    options.cluster = sim_.cluster;
-    options.job = name_.job;
-    options.task = name_.index;
-    options.start_number = static_cast<std::uint32_t>(life_);
-    options.runtime = std::shared_ptr<Runtime>(&sim_.runtime, [](Runtime*) {});
-    server_ = std::make_unique<Server>(std::move(options));
-    result_ = sim_.program(*this);
-  } catch (const Error& error) {
-    failure_ = error.status();
-  } catch (const std::exception& error) {
-    failure_ = {Code::unknown, error.what()};
-  }
-  server_.reset();
-  running_ = false;
-  if (failure_) restart_after(*failure_);
-}
-
-// Starts the program again later, as a supervisor does.
-void SimCluster::Impl::Machine::restart_after(const Status& failure) {
-  sim_.log.line(fmt::format("the program failed: {}", failure.to_string()));
-  if (sim_.options.restart_failed == 0ns) return;
-  restarts_ = true;
-  sim_.world.after(sim_.options.restart_failed, [this] { start(); });
-}
-
-void SimCluster::Impl::Machine::kill() {
-  if (!running_) return;
-  sim_.world.end_life(track_);
-  leave_behind({Code::aborted, "it was killed and not restarted"});
-}
-
-void SimCluster::Impl::Machine::crashed(const std::string& reason) {
-  if (!running_) return;
-  sim_.ends.push_back(reason);
-  leave_behind({Code::internal, "it ended itself, because " + reason});
-  restart_after(*failure_);
-}
-
-// What the process leaves behind when it dies: its actors and its client stay as they are, and never run
-// again.
-void SimCluster::Impl::Machine::leave_behind(Status failure) {
-  running_ = false;
-  sim_.network.process_died(track_);
-  if (server_) sim_.dead_servers.push_back(std::move(server_));
-  failure_ = std::move(failure);
-}
-
 SimCluster::Impl::Machine& SimCluster::Impl::machine(const TaskName& name) {
   for (const auto& machine : machines)
     if (machine->name() == name) return *machine;
@@ -222,76 +63,6 @@ SimCluster::Impl::Machine& SimCluster::Impl::machine(const TaskName& name) {
 Storage& SimCluster::Impl::present_storage() {
   if (world.current() == outside) return storage;
   return machines.at(static_cast<std::size_t>(world.current()))->storage();  // the only tracks
-}
-
-void SimCluster::Impl::during(const Fault& fault, const std::function<void()>& begin,
-                              std::function<void()> end) {
-  begin();
-  world.after(fault.duration, std::move(end));
-}
-
-void SimCluster::Impl::change_links(const Fault& fault, double LinkModel::*probability, double value) {
-  const auto set = [this, probability](double to) {
-    LinkModel model = network.model();
-    model.*probability = to;
-    network.set_model(model);
-  };
-  during(fault, [&] { set(value); }, [this, set, probability] { set(options.links.*probability); });
-}
-
-void SimCluster::Impl::lose_power(const Fault& fault) {
-  std::vector<Machine*> lost;
-  for (const auto& machine : machines) {
-    if (!machine->running()) continue;
-    machine->kill();
-    machine->expect_restart();
-    lost.push_back(machine.get());
-  }
-  storage.files().lose_power();
-  world.after(fault.duration, [lost] {
-    for (auto* machine : lost) machine->restart();
-  });
-}
-
-void SimCluster::Impl::happen(const Fault& fault) {
-  ++happened[fault.kind];
-  log.line(fault.to_string());
-  world.trace().instant(world.elapsed(), outside, fault.to_string());
-  const auto track = [&](const TaskName& name) { return machine(name).track(); };
-  switch (fault.kind) {
-    case FaultKind::kill:
-      return machine(fault.task).kill();
-    case FaultKind::restart:
-      return machine(fault.task).restart();
-    case FaultKind::pause:
-      return during(fault, [&] { world.pause(track(fault.task), true); },
-                    [this, t = track(fault.task)] { world.pause(t, false); });
-    case FaultKind::partition:
-      return during(fault, [&] { network.separate(track(fault.task), track(fault.other)); },
-                    [this, a = track(fault.task), b = track(fault.other)] { network.reconnect(a, b); });
-    case FaultKind::delay:
-      return during(
-          fault, [&] { network.delay(track(fault.task), FaultSizes::delay); },
-          [this, t = track(fault.task)] { network.delay(t, 0ns); });
-    case FaultKind::slow:
-      return during(
-          fault, [&] { world.slow_down(track(fault.task), FaultSizes::slow_factor); },
-          [this, t = track(fault.task)] { world.slow_down(t, 1); });
-    case FaultKind::lossy:
-      return change_links(fault, &LinkModel::loss, FaultSizes::loss);
-    case FaultKind::duplicate:
-      return change_links(fault, &LinkModel::duplication, FaultSizes::duplication);
-    case FaultKind::late:
-      return change_links(fault, &LinkModel::late, FaultSizes::late);
-    case FaultKind::disk_full:
-      return during(fault, [&] { storage.files().set_capacity(0); },
-                    [this] { storage.files().set_capacity(~std::uint64_t{0}); });
-    case FaultKind::disk_errors:
-      return during(fault, [&] { storage.files().set_failures(FaultSizes::disk_errors); },
-                    [this] { storage.files().set_failures(0); });
-    case FaultKind::power:
-      return lose_power(fault);
-  }
 }
 
 void SimCluster::Impl::check() const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -86,8 +87,11 @@ struct PipelineOptions {
   int micro_batches = 4;
   PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
   // The names of the layers with which the second, third, ... stage begins, as Model::summary() gives
-  // them; none: the stages cost about the same, by the arithmetic of their layers.
+  // them; none: such that the slowest stage is as fast as possible, by what the layers cost.
   std::vector<std::string> cut_before{};
+  // What each layer costs, by its name, in any unit; none: what the first task of the pipeline measures
+  // before training, a few forward and backward passes of each layer over a micro-batch.
+  std::map<std::string, double> layer_costs{};
   // The device of each stage within its task, such as "gpu:1"; none, or one that the task lacks: a CPU.
   std::vector<std::string> devices{};
   int replicas = 1;  // of the whole pipeline, in this process; on a cluster they follow from the tasks

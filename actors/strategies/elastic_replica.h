@@ -1,4 +1,4 @@
-// What a replica does in addition in an elastic job. For replica_run.cpp only.
+// What a replica does in addition in an elastic job. For running_replica.h only.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A replica's program as a hook of its session. For replica_run.cpp only.
+// A replica's program as a hook of its session. For running_replica.cpp only.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,8 @@ Status run_kernel(const Executable& executable, const ExecutableNode& item, Step
     item.kernel->compute(context);
   } catch (...) {
     const Status why = current_exception_status();
-    return {why.code, naming(*item.node, why.message)};
+    const bool names_its_own = item.node->op == &region_op() && why.message.starts_with("node '");
+    return {why.code, names_its_own ? why.message : naming(*item.node, why.message)};
   }
   return {};
 }

@@ -11,7 +11,9 @@ using Table = FlagTable<TrainFlags>;
 void add_model(Table& table) {
   table
       .value("model", &TrainFlags::model,
-             "What to train: " + fmt::format("{}", fmt::join(model_names(), ", ")),
+             fmt::format("What to train: {}; without it as suits the data: the project's own have their "
+                         "model, others mlp",
+                         fmt::join(model_names(), ", ")),
              one_of(model_names()))
       .repeated("set", &TrainFlags::settings, "What is the model's own, as key=value; any number")
       .value("hidden,hidden_units", &TrainFlags::hidden,
@@ -29,7 +31,8 @@ void add_training(Table& table) {
              positive_number())
       .value("train-steps", &TrainFlags::train_steps, "Global steps, in place of --epochs",
              positive_number())
-      .value("seed", &TrainFlags::seed, "Decides the initial weights and the order of the examples")
+      .value("seed", &TrainFlags::seed,
+             "Decides the initial weights and the order of the examples; without it 1")
       .value(
           "data,data_dir", &TrainFlags::data,
           "Folder with files as MNIST or CIFAR-10 (binary version) has, plain or .gz, or a table *.csv "
@@ -52,7 +55,7 @@ void add_arithmetic(Table& table) {
       .value(
           "not-finite", &TrainFlags::not_finite,
           "What a loss or gradient that is NaN or infinite does: fail, skip (the gradient is left out), "
-          "or roll_back (to the newest checkpoint, at most 3 times)",
+          "or roll_back (to the newest checkpoint, at most 3 times); without it fail",
           one_of({"fail", "skip", "roll_back"}));
 }
 
@@ -101,7 +104,8 @@ void add_all_reduce(Table& table) {
 void add_parameter_servers(Table& table) {
   table
       .value("ps-strategy", &TrainFlags::ps_strategy,
-             "How variables go to the parameter servers: round_robin (by turns) or greedy (by bytes)")
+             "How variables go to the parameter servers: round_robin (by turns) or greedy (by bytes); "
+             "without it round_robin")
       .value("connect-timeout", &TrainFlags::connect_timeout_s,
              "Seconds to wait for a task that cannot be reached", positive_number());
 }

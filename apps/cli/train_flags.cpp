@@ -128,6 +128,8 @@ AllReduce TrainFlags::all_reduce() const {
 std::vector<std::string> TrainFlags::arguments() const {
   TrainFlags said = *this;
   said.sync = wants_sync();  // trainer may have other defaults
+  if (!model) said.model = default_model;
+  if (!batch_size) said.batch_size = default_batch_size;
   if (!train_steps && !epochs) said.epochs = default_epochs;
   return train_flag_table().arguments(said);
 }
@@ -149,12 +151,12 @@ TrainOptions TrainFlags::options() const {
       options.optimizer =
           choice_of(*optimizer, learning_rate.value_or(default_learning_rate(*optimizer)));
     options.augmentation = recipe.augmentation;
-    options.batch_size = batch_size.value_or(recipe.batch_size);
+    options.batch_size = batch_size.value_or(default_batch_size.value_or(recipe.batch_size));
     options.precision = precision ? parse_precision(*precision) : recipe.precision;
     device_in_task(device);  // throws for what is none
     options.device = device;
-    make_ps_strategy(ps_strategy, 1);
-    options.ps_strategy = ps_strategy;
+    if (ps_strategy) options.ps_strategy = *ps_strategy;
+    make_ps_strategy(options.ps_strategy, 1);
   });
   options.strategy = strategy();
   if (not_finite == "skip") options.not_finite = NotFinite::skip;
@@ -164,7 +166,7 @@ TrainOptions TrainFlags::options() const {
           "--not_finite=roll_back needs --checkpoint_dir, the folder with what to go back to");
     options.max_rollbacks = 3;
   }
-  options.seed = seed;
+  options.seed = seed.value_or(1);
   options.train_steps = train_steps.value_or(0);
   // Every task finds it by this path, wherever it was started.
   options.checkpoint_folder = absolute(checkpoint_folder);
@@ -198,16 +200,15 @@ ReplicaSettings TrainFlags::given(const TrainOptions& options, bool loaded) cons
   const auto add = [&given](bool is_given, const ReplicaSettings& from, const char* name) {
     if (is_given) given.push_back(*std::ranges::find(from, name, &ReplicaSettings::value_type::first));
   };
-  const TrainFlags none;
   const ReplicaSettings program = settings_of_options(options), replica = settings_of(options);
-  add(model != none.model || !settings.empty() || !hidden.empty(), program, "model");
+  add(model || !settings.empty() || !hidden.empty(), program, "model");
   add(batch_size.has_value(), program, "batch_size");
   add(precision.has_value(), program, "precision");
-  add(seed != none.seed, program, "seed");
+  add(seed.has_value(), program, "seed");
   add(sync || async || replicas_to_aggregate || staleness_bound, replica, "strategy");
   add(train_steps || (epochs && loaded), replica, "train_steps");
-  add(not_finite != none.not_finite, replica, "not_finite");
-  add(ps_strategy != none.ps_strategy, replica, "ps_strategy");
+  add(not_finite.has_value(), replica, "not_finite");
+  add(ps_strategy.has_value(), replica, "ps_strategy");
   // One that chooses by the variable is known with the model's variables only.
   const auto& of_all = options.optimizer.of_all();
   if (of_all && (optimizer || (learning_rate && loaded)))
@@ -235,12 +236,12 @@ void TrainFlags::follow_recipe(TrainOptions& options, const LabelledData& loaded
 }
 
 ModelChoice TrainFlags::choice() const {
-  ModelChoice choice{model, {}};
+  ModelChoice choice{model.value_or(default_model.value_or("mlp")), {}};
   check_usage([&] { choice.settings = parse_settings(settings); });
   if (!hidden.empty()) {
-    if (model != "mlp")
-      throw UsageError(
-          fmt::format("--hidden is for --model=mlp, but the model is {}; omit one of them", model));
+    if (choice.name != "mlp")
+      throw UsageError(fmt::format("--hidden is for --model=mlp, but the model is {}; omit one of them",
+                                   choice.name));
     if (!choice.settings.emplace("hidden", fmt::format("{}", fmt::join(hidden, ","))).second)
       throw UsageError("--hidden and --set hidden=... say the same; omit one of them");
   }

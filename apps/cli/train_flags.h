@@ -12,9 +12,10 @@
 
 namespace actorflow {
 
-// A flag is a member here and a row of train_flag_table.cpp.
+// A flag is a member here and a row of train_flag_table.cpp. Of what the tasks of a job compare none
+// means that the flag was omitted: a task that was told the default contradicts one with another value.
 struct TrainFlags {
-  std::string model = "mlp";
+  std::optional<std::string> model = std::nullopt;
   std::vector<std::string> settings{};
   std::vector<std::int64_t> hidden{};
   std::optional<std::string> optimizer = std::nullopt;
@@ -22,13 +23,16 @@ struct TrainFlags {
   std::optional<std::int64_t> batch_size = std::nullopt;
   std::optional<double> epochs = std::nullopt;
   std::optional<std::int64_t> train_steps = std::nullopt;
-  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> seed = std::nullopt;
   std::string data{};
   std::optional<std::string> precision = std::nullopt;
   std::string device{};
-  std::string not_finite = "fail";
+  std::optional<std::string> not_finite = std::nullopt;
 
-  // Not a flag: passes over the data without --epochs and --train-steps; none: the model's own.
+  // Not flags: the values of --model, --batch-size and, without --train-steps, --epochs where these are
+  // omitted. None: mlp, and the model's own.
+  std::optional<std::string> default_model = std::nullopt;
+  std::optional<std::int64_t> default_batch_size = std::nullopt;
   std::optional<double> default_epochs = std::nullopt;
   // Not a flag: whether training is synchronous where neither of the next two says so.
   bool sync_by_default = false;
@@ -41,7 +45,7 @@ struct TrainFlags {
   std::string compression = "none";
   int local_steps = 1;
   std::optional<double> outer_learning_rate{}, outer_momentum{};
-  std::string ps_strategy = "round_robin";
+  std::optional<std::string> ps_strategy = std::nullopt;
   double connect_timeout_s = 60;
 
   std::string checkpoint_folder{};

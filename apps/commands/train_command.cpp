@@ -102,11 +102,11 @@ void add_train_command(Command& program) {
   add_data(train, "digits", "The same of 8x8 pixels: a second of training",
            {.data = "digits", .default_epochs = 20, .sync_by_default = true});
   add_data(train, "cifar10", "A classifier of CIFAR-10's images, whose folder --data names",
-           {.model = "fast", .data = "cifar10", .sync_by_default = true}, true);
+           {.data = "cifar10", .default_model = "fast", .sync_by_default = true}, true);
   add_data(train, "shakespeare", "A model that foretells the next character of a text",
-           {.model = "transformer", .data = "shakespeare", .sync_by_default = true}, true);
+           {.data = "shakespeare", .default_model = "transformer", .sync_by_default = true}, true);
   add_data(train, "iris", "A classifier of flowers by four measures, or of another table",
-           {.batch_size = 16, .data = "iris", .default_epochs = 100, .sync_by_default = true});
+           {.data = "iris", .default_batch_size = 16, .default_epochs = 100, .sync_by_default = true});
 }
 
 }  // namespace actorflow

@@ -10,7 +10,7 @@ inline void most_frequent_words(Job& job) {
       .flat_map(words)
       .key_by(std::identity())
       .count_by_key()
-      .top(job.param<std::size_t>("k", 10),
+      .top(static_cast<std::size_t>(job.count_param("k", 10)),
            [](const auto& word) { return std::pair(word.second, word.first); })
       .write_csv(job.param("output"));
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/jobs/top.h"
+#include "actors/jobs/sorting/top.h"
 
 namespace actorflow {
 namespace {

@@ -15,6 +15,7 @@
 #include "apps/jobs/terasort.h"
 #include "apps/jobs/top_k.h"
 #include "apps/jobs/word_count.h"
+#include "apps/scenario/counted_words.h"
 #include "apps/scenario/made_inputs.h"
 
 namespace actorflow {
@@ -30,6 +31,7 @@ Parameters with(Parameters more = {}) {
 
 const std::map<std::string, ScenarioJob>& scenario_jobs() {
   static const std::map<std::string, ScenarioJob> jobs{
+      {"counted_words", {with()}},
       {"histogram", {with()}},
       {"inverted_index", {with()}},
       {"join",
@@ -58,7 +60,8 @@ const std::map<std::string, ScenarioJob>& scenario_jobs() {
 }  // namespace
 
 const JobTable& scenario_job_table() {
-  static const JobTable jobs{{"histogram", histogram_of_lengths},
+  static const JobTable jobs{{"counted_words", counted_words},
+                             {"histogram", histogram_of_lengths},
                              {"inverted_index", inverted_index},
                              {"join", join_files},
                              {"k_means", k_means},

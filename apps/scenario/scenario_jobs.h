@@ -1,5 +1,5 @@
-// The map/reduce jobs that scenarios run: the project's own, each with its parameters and, where it
-// reads no texts, a small input that is made.
+// The map/reduce jobs that scenarios run: the project's own, and one that counts what it does, each with
+// its parameters and, where it reads no texts, a small input that is made.
 #pragma once
 
 #include <cstddef>

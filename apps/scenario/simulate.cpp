@@ -1,7 +1,10 @@
 #include "apps/scenario/simulate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
+#include <string>
 #include <vector>
 
 #include "actors/simulation/seeds.h"
@@ -59,6 +62,23 @@ void check_files(const SimulatedJob::Files& files, const SimulatedJob::Files& un
         throw Error(Code::internal, "the file '" + name + "' is not that of the undisturbed task");
 }
 
+std::string text_of(const SimulatedJob::Counters& counters) {
+  std::string text;
+  for (const auto& [name, count] : counters)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);
+  return text.empty() ? "none" : text;
+}
+
+// What is made again, or was made in vain, counts once.
+void check_counters(const SimulatedJob& job, const SimulatedJob& undisturbed) {
+  const auto& expected = undisturbed.counters.at(0);
+  for (const auto& counters : job.counters)
+    if (counters != expected)
+      throw Error(Code::internal,
+                  fmt::format("a task was told other counters than the undisturbed one: {}, expected {}",
+                              text_of(counters), text_of(expected)));
+}
+
 }  // namespace
 
 SimulatedJob simulate_undisturbed(const Scenario& scenario) {
@@ -77,10 +97,12 @@ SimulatedJob simulate_undisturbed(const Scenario& scenario) {
 SimulatedJob simulate(const Scenario& scenario, const SimulatedJob& undisturbed) {
   const SimOptions options = of_this_seed(options_of(scenario));
   SimulatedJob job = run(scenario, options, scenario.faults(options.seed));
-  if (scenario.is_training())
+  if (scenario.is_training()) {
     scenario.check(job.report, undisturbed.report);
-  else
+  } else if (!scenario.has_ranks()) {
+    check_counters(job, undisturbed);
     check_files(job.files, undisturbed.files);
+  }
   return job;
 }
 

@@ -16,9 +16,13 @@ namespace actorflow {
 // The result of a simulated job.
 struct SimulatedJob {
   using Files = std::map<std::string, std::vector<std::byte>>;
+  using Counters = std::map<std::string, std::int64_t>;
 
   TrainReport report;  // of training: by the last life of the chief that made one
   Files files;         // of a map/reduce job: what it has written, by name
+  // The job's counters, as each task was told them that has come to the end of it. The first task may
+  // have been lost when all was written, and not have come there again.
+  std::vector<Counters> counters;
   SimStatistics statistics;
   std::uint64_t trace_hash = 0;
 };

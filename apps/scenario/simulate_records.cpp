@@ -31,15 +31,19 @@ JobOptions job_options_of(const Scenario& scenario) {
 
 bool has_succeeded(Storage& storage) { return storage.exists(std::string(output) + "/_SUCCESS"); }
 
-// A task that comes back when the job has ended finds nobody who knows it, and maybe a journal that a bad
-// disk has kept.
-void run_task(SimTask& task, const Scenario& scenario) {
+// A task that comes back when the job has ended finds nobody who knows it, and maybe a journal that a
+// bad disk has kept. Only the first one always has counters: one that comes when it has just ended has
+// none.
+void run_task(SimTask& task, const Scenario& scenario, SimulatedJob& job) {
   for (const auto& [name, bytes] : scenario.input())
     if (const std::string path = "input/" + name; !task.storage().exists(path))
       task.storage().write_atomically(path, bytes);
   if (has_succeeded(task.storage()) && task.storage().list(work_folder).empty()) return;
   try {
-    run_job(task.server(), scenario_job_table(), scenario.flags().job, job_options_of(scenario));
+    auto counters =
+        run_job(task.server(), scenario_job_table(), scenario.flags().job, job_options_of(scenario));
+    const bool had_part = !counters.empty() || task.server().name() == scenario.tasks().front();
+    if (had_part) job.counters.push_back(std::move(counters));
   } catch (const Error& error) {
     if (error.code() != Code::unavailable || !has_succeeded(task.storage())) throw;
   }
@@ -56,12 +60,12 @@ SimulatedJob::Files files_of(Storage& storage) {
 
 SimulatedJob simulate_records(const Scenario& scenario, const SimOptions& options,
                               const FaultPlan& faults) {
+  SimulatedJob job;  // outlives the tasks
   SimCluster sim(scenario.jobs(), options);
-  auto programs = sim.start([&scenario](SimTask& task) { run_task(task, scenario); });
+  auto programs = sim.start([&](SimTask& task) { run_task(task, scenario, job); });
   sim.apply(faults);
   programs.finish();
   sim.storage().files().set_failures(0);  // the job may have ended before its last fault
-  SimulatedJob job;
   job.files = files_of(sim.storage());
   job.statistics = sim.statistics();
   job.trace_hash = sim.trace_hash();

@@ -29,6 +29,7 @@ GPU = [
     ("784-128-10, batch 64, H100", "gpu/mlp_784_128_10_batch_64"),
     ("784-1024-1024-10, batch 128, H100", "gpu/mlp_784_1024_1024_10_batch_128"),
     ("ResNet-20, batch 512, H100", "gpu/resnet20_batch_512"),
+    ("transformer of 4 layers, width 128, batch 256 of 64 characters, H100", "gpu/transformer_4x128_batch_256"),
 ]
 
 
@@ -51,7 +52,6 @@ def main():
         line(what, f"{name}_vs_tensorflow", f"{name}_vs_ddp", "")
     for what, name in GPU:
         line(what, "", name, "")
-        line(what + ", with CUDA graphs", "", name + "_cuda_graphs", "")
 
 
 if __name__ == "__main__":

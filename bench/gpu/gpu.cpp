@@ -126,15 +126,24 @@ Output normalised_gradient(const std::vector<Output>& x) {
   return x[0].graph->add(builtin_ops().def("LayerNormGrad"), {x[0], x[1], x[2]}, {{"epsilon", 0.001}});
 }
 
+Output bias_gradient(const std::vector<Output>& x) {
+  return x[0].graph->add(builtin_ops().def("BiasAddGrad"), {x[0]});
+}
+
+// The op that stands for a dense layer of x, the weights [in, out] and the bias in a step.
+Output dense_layer(const std::vector<Output>& x) {
+  return x[0].graph->add(builtin_ops().def("FusedMatMul"), x, {{"precision", std::string("tf32")}});
+}
+
 // Steps of a session on one GPU: forward, backward, update.
 class Training {
  public:
   using Make = std::function<Output(Graph&, Training&)>;  // the loss
 
-  Training(const Make& make, Precision precision, bool cuda_graphs)
+  Training(const Make& make, bool cuda_graphs)
       : cluster_({{"local", 1}}, 2), step_(global_step(graph_)) {
     graph_.on("/gpu:0", [&] {
-      graph_.precision(precision, [&] {
+      graph_.precision(Precision::tf32, [&] {
         loss_ = make(graph_, *this);
         train_ = minimize(graph_, loss_, variables, step_, Sgd{.learning_rate = 1e-3});
       });
@@ -191,8 +200,8 @@ Output mlp(Graph& g, Training& training, const std::vector<std::int64_t>& hidden
   return adopt(training, make_classifier(g, actorflow::mlp(hidden), {784}), {batch, 784});
 }
 
-Output resnet20(Graph& g, Training& training) {
-  return adopt(training, make_classifier(g, actorflow::resnet20(), {32, 32, 3}), {512, 32, 32, 3});
+Output resnet20(Graph& g, Training& training, std::int64_t batch = 512) {
+  return adopt(training, make_classifier(g, actorflow::resnet20(), {32, 32, 3}), {batch, 32, 32, 3});
 }
 
 // nanoGPT's small transformer for CPUs, as pytorch_step.py has it, on 16,384 characters a step.
@@ -209,14 +218,19 @@ Output transformer(Graph& g, Training& training) {
   return loss;
 }
 
-Benchmark training(const std::string& name, double bar, int steps, const Training::Make& make,
-                   Precision precision, bool cuda_graphs) {
-  return {"gpu/" + name, "step/s", "PyTorch, compiled", at_least(bar), [=](bool quick) {
+enum class Launches { in_graphs, node_by_node };
+
+// As sessions are without options, or with each kernel launched by itself.
+Benchmark training(const std::string& model, double bar, int steps, const Training::Make& make,
+                   Launches launches = Launches::in_graphs) {
+  const bool in_graphs = launches == Launches::in_graphs;
+  return {"gpu/" + model + (in_graphs ? "" : "_node_by_node"), "step/s", "PyTorch, compiled",
+          at_least(bar), [=](bool quick) {
             gpu();
-            Training ours(make, precision, cuda_graphs);
+            Training ours(make, in_graphs);
             return in_turn(
                 quick ? 1 : 3, [&] { return ours.steps_per_second(quick ? 1 : steps); },
-                [&] { return pytorch_on_gpu(name, quick); });
+                [&] { return pytorch_on_gpu(model, quick); });
           }};
 }
 
@@ -224,8 +238,10 @@ Benchmark training(const std::string& name, double bar, int steps, const Trainin
 
 void write_gpu_trace(const std::string& path, const std::string& model) {
   gpu();
-  const auto make = model == "transformer" ? transformer : resnet20;
-  Training(make, Precision::tf32, false).write_trace(path);
+  const Training::Make make = model == "transformer"
+                                  ? Training::Make(transformer)
+                                  : [](Graph& g, Training& t) { return resnet20(g, t); };
+  Training(make, false).write_trace(path);
 }
 
 std::vector<Benchmark> gpu_benchmarks() {
@@ -234,6 +250,9 @@ std::vector<Benchmark> gpu_benchmarks() {
   const auto rows = floats({{16384, 1024}, {1024}, {1024}});
   const auto small = [](Graph& g, Training& t) { return mlp(g, t, {128}, 64); };
   const auto wide = [](Graph& g, Training& t) { return mlp(g, t, {1024, 1024}, 128); };
+  const auto residual = [](std::int64_t batch) {
+    return [batch](Graph& g, Training& t) { return resnet20(g, t, batch); };
+  };
   return {
       bandwidth(
           "relu_1GiB", 2, 0.9, [](const auto& x) { return relu(x[0]); }, floats({large})),
@@ -262,6 +281,13 @@ std::vector<Benchmark> gpu_benchmarks() {
       against_pytorch("product_8192_rounded_to_bf16", 0.9, 10, product(Precision::bf16), factors),
       against_pytorch("product_8192_tf32", 0.98, 10, product(Precision::tf32), factors),
       against_pytorch("product_8192_float32", 0.98, 3, product(Precision::float32), factors),
+      against_pytorch("dense_16384_512_512_tf32", 1, 50, dense_layer,
+                      floats({{16384, 512}, {512, 512}, {512}})),
+      against_pytorch("dense_16384_128_512_tf32", 1, 50, dense_layer,
+                      floats({{16384, 128}, {128, 512}, {512}})),
+      against_pytorch("bias_gradient_16384_512", 1, 50, bias_gradient, floats({{16384, 512}})),
+      against_pytorch("bias_gradient_16384_128", 1, 50, bias_gradient, floats({{16384, 128}})),
+      against_pytorch("bias_gradient_65536_65", 1, 50, bias_gradient, floats({{65536, 65}})),
       against_pytorch("layer_norm_16384_1024", 1, 50, normalised, rows),
       against_pytorch("layer_norm_gradient_16384_1024", 1, 50, normalised_gradient,
                       floats({{16384, 1024}, {16384, 1024}, {1024}})),
@@ -271,14 +297,16 @@ std::vector<Benchmark> gpu_benchmarks() {
             return Inputs{random_numbers({100'000, 64}, -0.5F), indices(1'000'000, 100'000),
                           random_numbers({1'000'000, 64}, -0.5F)};
           }),
-      training("mlp_784_128_10_batch_64", 1.5, 500, small, Precision::tf32, false),
-      training("mlp_784_128_10_batch_64_cuda_graphs", 1.5, 500, small, Precision::tf32, true),
-      training("mlp_784_1024_1024_10_batch_128", 1.5, 500, wide, Precision::tf32, false),
-      training("mlp_784_1024_1024_10_batch_128_cuda_graphs", 1.5, 500, wide, Precision::tf32, true),
-      training("resnet20_batch_512", 1, 50, resnet20, Precision::tf32, false),
-      training("resnet20_batch_512_cuda_graphs", 1, 50, resnet20, Precision::tf32, true),
-      training("transformer_4x128_batch_256", 1, 100, transformer, Precision::tf32, false),
-      training("transformer_4x128_batch_256_cuda_graphs", 1, 100, transformer, Precision::tf32, true),
+      training("mlp_784_128_10_batch_64", 1.5, 500, small),
+      training("mlp_784_128_10_batch_64", 1.5, 500, small, Launches::node_by_node),
+      training("mlp_784_1024_1024_10_batch_128", 1.5, 500, wide),
+      training("mlp_784_1024_1024_10_batch_128", 1.5, 500, wide, Launches::node_by_node),
+      training("resnet20_batch_128", 1, 100, residual(128)),
+      training("resnet20_batch_128", 0.85, 100, residual(128), Launches::node_by_node),
+      training("resnet20_batch_512", 1, 50, residual(512)),
+      training("resnet20_batch_512", 0.85, 50, residual(512), Launches::node_by_node),
+      training("transformer_4x128_batch_256", 1, 100, transformer),
+      training("transformer_4x128_batch_256", 0.85, 100, transformer, Launches::node_by_node),
   };
 }
 

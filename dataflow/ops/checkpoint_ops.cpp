@@ -46,6 +46,12 @@ void infer_write(InferContext& c) {
   c.add_output(DType::string, {});
 }
 
+void infer_take_from_snapshot(InferContext& c) {
+  expect_scalar(c, 0, DType::string);
+  infer_declared(c);
+  c.add_output(DType::uint8, {Shape::unknown});
+}
+
 void infer_restore(InferContext& c) {
   expect_lists(c);
   expect_scalar(c, 0, DType::string);
@@ -78,6 +84,17 @@ const OpDef& write_snapshot_op() {
   return op;
 }
 
+const OpDef& take_from_snapshot_op() {
+  static const OpDef op{.name = "TakeFromSnapshot",
+                        .min_inputs = 1,
+                        .max_inputs = 1,
+                        .attrs = std::vector{required("name", std::string())} + type_attrs(),
+                        .infer = infer_take_from_snapshot,
+                        .dispatch = Dispatch::shard,
+                        .stateful = true};
+  return op;
+}
+
 const OpDef& restore_variables_op() {
   static const OpDef op{.name = "RestoreVariables",
                         .min_inputs = 2,
@@ -91,7 +108,7 @@ const OpDef& restore_variables_op() {
 
 std::span<const OpDef* const> checkpoint_ops() {
   static const std::array all = {&snapshot_variables_op(), &write_snapshot_op(),
-                                 &restore_variables_op()};
+                                 &take_from_snapshot_op(), &restore_variables_op()};
   return all;
 }
 

@@ -33,6 +33,11 @@ const OpDef& snapshot_variables_op();
 // (folder string, file string, global_step int64) -> string: writes the snapshot of the folder to that
 // file and drops the snapshot; returns the encoded manifest of the file.
 const OpDef& write_snapshot_op();
+// (folder string) -> (value, state uint8[?]): the value of a variable, and its value and slots as
+// ReadState's bytes, as the last SnapshotVariables for that folder has kept them; takes both out of the
+// snapshot. Attrs: name, that of the variable's tensor in the checkpoint; its dtype and shape. Aborted
+// if the snapshot has no such tensor. REQUIRES: the variable is no slice.
+const OpDef& take_from_snapshot_op();
 // (folder string, manifest string) -> (): sets the variables and their slots to the values in the
 // checkpoint.
 const OpDef& restore_variables_op();

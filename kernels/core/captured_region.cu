@@ -1,118 +1,32 @@
 // Regions on a GPU: captured into CUDA graphs, launched at once.
 #ifdef ACTORFLOW_CUDA
 
+#include <algorithm>
 #include <cstdio>
-#include <limits>
+#include <deque>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "dataflow/values/error.h"
+#include "kernels/core/capturing_device.h"
+#include "kernels/core/joint_copies.h"
 #include "kernels/core/region_kernel.h"
-#include "kernels/devices/cuda_device.h"
-#include "kernels/devices/pool.h"
 
 namespace actorflow {
 namespace {
 
-// The memory in which a CUDA graph works: it is released with the graph, not before.
-class GraphMemory final : public MemorySource {
- public:
-  explicit GraphMemory(int device) : device_(device) {}
-  GraphMemory(const GraphMemory&) = delete;
-  GraphMemory& operator=(const GraphMemory&) = delete;
-  // Waits for the device, so no launch still uses the memory.
-  ~GraphMemory() override {
-    for (void* block : blocks_) cudaFree(block);
-  }
+bool are_shapes_of(const std::vector<Shape>& shapes, const OpContext& c) {
+  for (int i = 0; i < c.inputs(); ++i)
+    if (c.input(i).shape() != shapes[static_cast<std::size_t>(i)]) return false;
+  return true;
+}
 
-  void* take(std::size_t size_bytes) override {
-    void* data = nullptr;
-    if (cudaMalloc(&data, size_bytes) != cudaSuccess) {
-      cudaGetLastError();  // Forget it: the next launch must not report it.
-      return nullptr;
-    }
-    const std::lock_guard lock(mutex_);
-    blocks_.push_back(data);
-    return data;
-  }
-  void give_back(void*, std::size_t) noexcept override {}
-  MemorySpace space() const override { return MemorySpace::cuda; }
-  std::string name() const override { return "GPU:" + std::to_string(device_) + " (CUDA graph)"; }
-
- private:
-  const int device_;
-  std::mutex mutex_;
-  std::vector<void*> blocks_;
-};
-
-// A GPU as the kernels of a region see it while they are captured: another stream, memory of its own.
-class CapturingDevice final : public CudaStreamDevice {
- public:
-  explicit CapturingDevice(Device& device)
-      : index_(device.index()),
-        memory_(index_),
-        pool_(memory_, std::numeric_limits<std::size_t>::max()) {
-    cuda_stream(device);
-    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "create a stream");
-  }
-  CapturingDevice(const CapturingDevice&) = delete;
-  CapturingDevice& operator=(const CapturingDevice&) = delete;
-  ~CapturingDevice() override { cudaStreamDestroy(stream_); }
-
-  int index() const override { return index_; }
-  Allocator& allocator() override { return pool_; }
-  cudaStream_t stream() override {
-    check_cuda(cudaSetDevice(index_), "select a device");
-    return stream_;
-  }
-  bool captured() const override { return true; }
-  void synchronize() override {
-    refuse_while_capturing();
-    check_cuda(cudaStreamSynchronize(stream()), "wait for the device");
-  }
-
-  Tensor to_device(const Tensor& host) override {
-    if (!host.valid() || host.dtype() == DType::string || !host.on_host()) return host;
-    Tensor copy = Tensor::allocate(host.dtype(), host.shape(), pool_);
-    copy_now(copy.mutable_data(), host);
-    return copy;
-  }
-  Tensor to_host(const Tensor& tensor) override {
-    if (tensor.on_host()) return tensor;
-    Tensor copy = Tensor::allocate(tensor.dtype(), tensor.shape(), cpu_device().allocator());
-    copy_now(copy.mutable_data(), tensor);
-    return copy;
-  }
-
- private:
-  void copy_now(void* to, const Tensor& from) {
-    refuse_while_capturing();
-    check_cuda(cudaMemcpyAsync(to, from.data(), from.size_bytes(), cudaMemcpyDefault, stream()),
-               "copy a tensor");
-    synchronize();
-  }
-  // Throws while the device is captured: the graph would keep the values of this moment.
-  void refuse_while_capturing() {
-    auto status = cudaStreamCaptureStatusNone;
-    check_cuda(cudaStreamIsCapturing(stream(), &status), "ask whether a stream is captured");
-    if (status != cudaStreamCaptureStatusNone)
-      throw Error(Code::unimplemented, "a kernel that needs values on the host cannot be captured");
-  }
-
-  const int index_;
-  GraphMemory memory_;
-  Pool pool_;
-  cudaStream_t stream_ = nullptr;
-};
-
-void copy_on_device(Tensor& to, const Tensor& from, cudaStream_t stream) {
-  if (from.size_bytes() == 0) return;
-  check_cuda(cudaMemcpyAsync(to.mutable_data(), from.data(), from.size_bytes(), cudaMemcpyDeviceToDevice,
-                             stream),
-             "copy a tensor");
+std::vector<Shape> shapes_of(const OpContext& c) {
+  std::vector<Shape> shapes;
+  for (int i = 0; i < c.inputs(); ++i) shapes.push_back(c.input(i).shape());
+  return shapes;
 }
 
 // A region captured for one combination of input shapes. A launch copies the inputs into the graph's own
@@ -120,60 +34,67 @@ void copy_on_device(Tensor& to, const Tensor& from, cudaStream_t stream) {
 // finds the tensors free when its turn on the stream comes. By one thread at a time.
 class CapturedGraph {
  public:
-  // Runs the body twice: to have all memory, library handles and plans, and to capture it.
-  CapturedGraph(const RegionBody& body, CapturingDevice& device, const OpContext& c) {
-    const cudaStream_t stream = device.stream();
-    for (int i = 0; i < c.inputs(); ++i) {
-      const Tensor& input = c.input(i);
-      inputs_.push_back(Tensor::allocate(input.dtype(), input.shape(), device.allocator()));
-      copy_on_device(inputs_.back(), input, stream);
-    }
+  // Runs the body twice: on the device's stream, to have all memory, constants, library handles and
+  // plans, and to capture it.
+  CapturedGraph(const RegionBody& body, CapturingDevice& device, const OpContext& c)
+      : shapes_(shapes_of(c)) {
+    for (int i = 0; i < c.inputs(); ++i)
+      inputs_.push_back(Tensor::allocate(c.input(i).dtype(), c.input(i).shape(), device.allocator()));
+    copy_in(c);
     body.run(inputs_, device);
-    device.synchronize();
-    capture(body, device);
+    const cudaGraph_t captured = device.capture([&] { outputs_ = body.run(inputs_, device); });
+    if (!captured) throw Error(Code::internal, "CUDA made no graph of what was captured");
+    const auto result = cudaGraphInstantiateWithFlags(&graph_, captured, 0);
+    cudaGraphDestroy(captured);
+    check_cuda(result, "instantiate a graph");
   }
   CapturedGraph(const CapturedGraph&) = delete;
   CapturedGraph& operator=(const CapturedGraph&) = delete;
   ~CapturedGraph() { cudaGraphExecDestroy(graph_); }
 
-  bool is_for(const OpContext& c) const {
-    for (int i = 0; i < c.inputs(); ++i)
-      if (c.input(i).shape() != inputs_[static_cast<std::size_t>(i)].shape()) return false;
-    return true;
-  }
+  bool is_for(const OpContext& c) const { return are_shapes_of(shapes_, c); }
 
   void launch(OpContext& c) {
+    copy_in(c);
     const cudaStream_t stream = cuda_stream(c.device());
-    for (int i = 0; i < c.inputs(); ++i)
-      copy_on_device(inputs_[static_cast<std::size_t>(i)], c.input(i), stream);
     check_cuda(cudaGraphLaunch(graph_, stream), "launch a graph");
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      Tensor& output = c.allocate_output(static_cast<int>(i), outputs_[i].dtype(), outputs_[i].shape());
-      copy_on_device(output, outputs_[i], stream);
-    }
+    JointCopies copies(stream);
+    for (std::size_t i = 0; i < outputs_.size(); ++i)
+      copies.add(
+          c.allocate_output(static_cast<int>(i), outputs_[i].dtype(), outputs_[i].shape()), outputs_[i]);
+    copies.launch();
   }
 
  private:
-  void capture(const RegionBody& body, CapturingDevice& device) {
-    const cudaStream_t stream = device.stream();
-    check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "begin a capture");
-    cudaGraph_t captured = nullptr;
-    try {
-      outputs_ = body.run(inputs_, device);
-    } catch (...) {
-      cudaStreamEndCapture(stream, &captured);
-      if (captured) cudaGraphDestroy(captured);
-      cudaGetLastError();  // Forget it: the next launch must not report it.
-      throw;
-    }
-    check_cuda(cudaStreamEndCapture(stream, &captured), "end a capture");
-    const auto result = cudaGraphInstantiateWithFlags(&graph_, captured, 0);
-    cudaGraphDestroy(captured);
-    check_cuda(result, "instantiate a graph");
+  void copy_in(const OpContext& c) {
+    JointCopies copies(cuda_stream(c.device()));
+    for (int i = 0; i < c.inputs(); ++i) copies.add(inputs_[static_cast<std::size_t>(i)], c.input(i));
+    copies.launch();
   }
 
+  const std::vector<Shape> shapes_;  // of the inputs
   std::vector<Tensor> inputs_, outputs_;
   cudaGraphExec_t graph_ = nullptr;
+};
+
+// How often the latest combinations of input shapes have come. A capture takes longer than many plain
+// runs, and holds memory: not worth it for a step that runs once, or for ever new shapes.
+class ShapeCounts {
+ public:
+  // Counts the shapes of the inputs and returns how often they have come.
+  int count(const OpContext& c) {
+    const auto known = std::ranges::find_if(
+        counts_, [&c](const auto& entry) { return are_shapes_of(entry.first, c); });
+    if (known != counts_.end()) return ++known->second;
+    if (counts_.size() == most_kept) counts_.pop_front();
+    counts_.emplace_back(shapes_of(c), 1);
+    return 1;
+  }
+
+ private:
+  static constexpr std::size_t most_kept = 8;
+
+  std::deque<std::pair<std::vector<Shape>, int>> counts_;
 };
 
 // The graphs of a region. They share their memory, since the device's stream runs them one after the
@@ -182,15 +103,16 @@ class CapturedGraphs {
  public:
   CapturedGraphs(RegionBody body, Device& device) : device_(device), body_(std::move(body)) {}
 
-  // Null if there have been too many shapes.
-  CapturedGraph* find_or_capture(const OpContext& c) {
+  // Null if there is none.
+  CapturedGraph* find(const OpContext& c) const {
     for (const auto& graph : graphs_)
       if (graph->is_for(c)) return graph.get();
-    if (graphs_.size() == max_graphs) return nullptr;
-    // Waits for the inputs, and for graphs under way whose memory the new one will use.
-    check_cuda(cudaStreamSynchronize(cuda_stream(c.device())), "wait for the device");
-    graphs_.push_back(std::make_unique<CapturedGraph>(body_, device_, c));
-    return graphs_.back().get();
+    return nullptr;
+  }
+  bool full() const { return graphs_.size() == max_graphs; }
+  // REQUIRES: not full().
+  CapturedGraph& capture(const OpContext& c) {
+    return *graphs_.emplace_back(std::make_unique<CapturedGraph>(body_, device_, c));
   }
 
  private:
@@ -211,15 +133,18 @@ class CapturedRegion final : public Kernel {
   }
 
  private:
+  static constexpr int captured_at = 3;  // the number of the run with some shapes
+
   // The lock keeps together what one launch puts on the stream.
   bool launched(OpContext& c) const {
     const std::lock_guard lock(mutex_);
     if (given_up_) return false;
     try {
-      if (!graphs_) graphs_ = std::make_unique<CapturedGraphs>(std::move(to_capture_), c.device());
-      CapturedGraph* const graph = graphs_->find_or_capture(c);
-      if (graph) graph->launch(c);
-      return graph != nullptr;
+      CapturedGraph* const graph = find_or_capture(c);
+      if (!graph) return false;
+      graph->launch(c);
+      ++graph_launch_count();
+      return true;
     } catch (const Error& error) {
       // Errors of the inputs are thrown again when the nodes run one by one.
       if (error.code() != Code::invalid_argument) give_up(c.node(), error);
@@ -227,9 +152,19 @@ class CapturedRegion final : public Kernel {
     }
   }
 
+  // Null if the nodes are to run one by one.
+  CapturedGraph* find_or_capture(const OpContext& c) const {
+    CapturedGraph* const known = graphs_ ? graphs_->find(c) : nullptr;
+    if (known || (graphs_ && graphs_->full()) || counts_.count(c) < captured_at) return known;
+    if (!graphs_) graphs_ = std::make_unique<CapturedGraphs>(std::move(to_capture_), c.device());
+    return &graphs_->capture(c);
+  }
+
+  // Says so, unless the graphs would only have taken too much memory.
   void give_up(const Node& node, const Error& error) const {
     given_up_ = true;
     graphs_.reset();
+    if (error.code() == Code::resource_exhausted) return;
     std::fprintf(stderr, "actorflow: the region of node '%s' is not captured into a CUDA graph: %s\n",
                  node.name.c_str(), error.what());
   }
@@ -237,7 +172,8 @@ class CapturedRegion final : public Kernel {
   const RegionBody nodes_;
   mutable std::mutex mutex_;
   mutable bool given_up_ = false;
-  mutable RegionBody to_capture_;  // until the first call
+  mutable ShapeCounts counts_;
+  mutable RegionBody to_capture_;  // until the first capture
   mutable std::unique_ptr<CapturedGraphs> graphs_;
 };
 

@@ -20,6 +20,16 @@ class PlainRegion final : public Kernel {
   RegionBody body_;
 };
 
+#ifdef ACTORFLOW_CUDA
+// A graph takes three launches: inputs are copied in, it is launched, outputs are copied out.
+bool is_worth_capturing(const Region& region) {
+  constexpr std::ptrdiff_t least = 6;
+  return std::ranges::count_if(region.body.nodes, [](const Node& node) {
+           return node.op != &arg_op() && node.op != &const_op();
+         }) >= least;
+}
+#endif
+
 }  // namespace
 
 bool runs_without_the_host(const Node& node) {
@@ -98,9 +108,16 @@ void run_plainly(const RegionBody& body, OpContext& c) {
     c.set_output(static_cast<int>(i), std::move(outputs[i]));
 }
 
+std::atomic<std::uint64_t>& graph_launch_count() {
+  static std::atomic<std::uint64_t> count{0};
+  return count;
+}
+
+std::uint64_t graph_launches() { return graph_launch_count(); }
+
 std::unique_ptr<Kernel> make_region(const Region& region, const OpLibrary& ops, DeviceType device) {
 #ifdef ACTORFLOW_CUDA
-  if (device == DeviceType::cuda) return make_captured_region(region, ops);
+  if (device == DeviceType::cuda && is_worth_capturing(region)) return make_captured_region(region, ops);
 #endif
   return std::make_unique<PlainRegion>(RegionBody(region, ops, device));
 }

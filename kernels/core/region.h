@@ -1,6 +1,7 @@
 // Regions of a graph (dataflow/transform/region.h) as kernels.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -49,9 +50,15 @@ class RegionBody {
   std::vector<Use> outputs_;
 };
 
-// The kernel that computes a region: node after node on a CPU; on a GPU captured into a CUDA graph for
-// each combination of input shapes, which later calls launch at once. If a capture fails, it says so
-// once on standard error, and runs the nodes one by one. Throws as RegionBody.
+// The kernel that computes a region: node after node on a CPU; on a GPU, if it has more than a few
+// nodes, captured into a CUDA graph at the third call with a combination of input shapes, for up to four
+// of them, which later calls launch at once. If a capture fails, it runs the nodes one by one from then
+// on, and says so once on standard error unless graphs would have taken more than their share of the
+// GPU's memory. Throws as RegionBody.
 std::unique_ptr<Kernel> make_region(const Region& region, const OpLibrary& ops, DeviceType device);
+
+// How often regions have been launched as CUDA graphs in this process: tests see by it that what gives
+// the right bits was captured at all. Thread-safe.
+std::uint64_t graph_launches();
 
 }  // namespace actorflow

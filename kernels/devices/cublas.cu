@@ -57,10 +57,10 @@ CublasHandle::CublasHandle(Device& device) {
   const cudaStream_t stream = cuda_stream(device);
   if (!entry.handle) entry.handle = new_handle();
   handle_ = entry.handle;
-  // This also restores the handle's own workspace.
   check_cublas(cublas().set_stream(handle_, stream), "set the stream");
-  if (!static_cast<CudaStreamDevice&>(device).captured()) return;
-  // cuBLAS would allocate its workspace within the graph. As large as its own is on Hopper.
+  // The handle's own workspace would be one for all streams, and cuBLAS would allocate within a CUDA
+  // graph. Of one size in each call, on which the algorithm may depend, and so the bits: that of its own
+  // on Hopper.
   constexpr std::size_t workspace_bytes = std::size_t{32} << 20U;
   workspace_ = device.allocator().allocate(workspace_bytes);
   check_cublas(cublas().set_workspace(handle_, workspace_->data(), workspace_bytes),

@@ -38,7 +38,7 @@ class CublasHandle {
 
  private:
   std::unique_lock<std::mutex> lock_;
-  BufferRef workspace_;  // for calls that are captured; otherwise the handle's own is used
+  BufferRef workspace_;
   cublasHandle_t handle_;
 };
 

@@ -22,11 +22,9 @@ void check_cuda(cudaError_t result, std::string_view doing);
 class CudaStreamDevice : public Device {
  public:
   DeviceType type() const override { return DeviceType::cuda; }
-  // The stream for kernels. Makes the device current for the calling thread.
+  // The stream for kernels. Makes the device current for the calling thread. Launches may be captured to
+  // be repeated later, so libraries must use memory of the allocator.
   virtual cudaStream_t stream() = 0;
-  // True while launches are captured to be repeated later: libraries must then use memory of the
-  // allocator.
-  virtual bool captured() const { return false; }
 };
 
 // The device's stream. Makes the device current, so that the calling thread may launch on it. REQUIRES:

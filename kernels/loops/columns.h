@@ -1,7 +1,7 @@
 // Sums of the columns of a matrix, which is in memory or computed and stored on the way.
 //
 // An Elements object gives the elements: on a CPU elements.run(first, count) returns a pointer to
-// `count` of them, on a GPU elements(i) returns one. Each element is asked for once.
+// `count` of them, on a GPU it gives packs (column_sums.h). Each element is asked for once.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "kernels/loops/rows.h"
 #include "kernels/loops/vectorised.h"
 #ifdef __CUDACC__
-#include "kernels/loops/fold_columns.h"
+#include "kernels/loops/column_sums.h"
 #endif
 
 namespace actorflow {
@@ -34,29 +34,14 @@ void sum_columns_on_cpu(Rows size, std::int64_t begin, std::int64_t end, Element
   });
 }
 
-#ifdef __CUDACC__
-
-template <class Elements>
-struct ElementTerm {
-  Elements elements;
-  __device__ double operator()(MatrixPlace at) const { return static_cast<double>(elements(at.index)); }
-};
-
-template <class T, class Elements>
-void sum_columns_on_cuda(Device& device, Rows size, const Elements& elements, T* sums) {
-  fold_columns<SumFold>(
-      device, size, ElementTerm<Elements>{elements},
-      [=] __device__(std::int64_t j, double total) { sums[j] = static_cast<T>(total); });
-}
-
-#endif
-
 // sums[j] = the sum of column j.
 template <class T, class Elements>
 void sum_columns(const OpContext& c, Rows size, const Elements& elements, T* sums) {
 #ifdef ACTORFLOW_CUDA
   if (c.device().type() == DeviceType::cuda)
-    return sum_columns_on_cuda(c.device(), size, elements, sums);
+    return sum_columns_on_cuda(c.device(), size, elements, [=] __device__(std::int64_t j, double total) {
+      sums[j] = static_cast<T>(total);
+    });
 #endif
   constexpr std::int64_t elements_per_part = 1 << 16, columns_per_part = 512;
   const auto worth =

@@ -1,10 +1,12 @@
-// Shared by gather.cu and scatter.cu: a tensor from which a tensor of indices chooses parts along an
+// Shared by ops with indices: a tensor from which a tensor of indices chooses parts along an
 // axis.
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 #include "kernels/core/dtypes.h"
+#include "kernels/devices/host_device.h"
 
 namespace actorflow {
 
@@ -43,6 +45,17 @@ inline Indexed indexed(const Shape& x, int axis, std::int64_t count) {
   for (int i = axis + 1; i < x.rank(); ++i) view.inner *= x[i];
   return view;
 }
+
+// What an update does to its place. Integers wrap around.
+struct AddTo {
+  template <class T>
+  ACTORFLOW_HOST_DEVICE void operator()(T& place, T update) const {
+    if constexpr (std::is_integral_v<T>)
+      place = static_cast<T>(static_cast<std::uint64_t>(place) + static_cast<std::uint64_t>(update));
+    else
+      place += update;
+  }
+};
 
 // On a CPU an index out of range throws. A GPU cannot report it without a wait: there it reads 0 and
 // writes nothing.

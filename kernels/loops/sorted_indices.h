@@ -5,6 +5,7 @@
 #include <thrust/execution_policy.h>
 #include <thrust/sort.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -43,6 +44,19 @@ struct SortedIndicesView {
   ACTORFLOW_HOST_DEVICE bool begins_run(std::int64_t i) const {
     return i == 0 || indices[i] != indices[i - 1];
   }
+  // Behind the last index equal to that at `begin`, or `limit` if that comes first. Looks ever further
+  // ahead, and then halves the way.
+  ACTORFLOW_HOST_DEVICE std::int64_t end_of_run(std::int64_t begin, std::int64_t limit) const {
+    const Int index = indices[begin];
+    const auto has = [&](std::int64_t i) { return i < limit && indices[i] == index; };
+    std::int64_t last = begin, step = 1;
+    for (; has(last + step); step *= 2) last += step;
+    while (step > 1) {  // the run ends behind `last`, but not behind last + step
+      step /= 2;
+      if (has(last + step)) last += step;
+    }
+    return last + 1;
+  }
 };
 
 // Int is unsigned and holds the end of the range and the number of the indices.
@@ -61,14 +75,21 @@ class SortedIndices {
   Int nowhere_;
 };
 
-// Sorts the indices. Those from 0 to below `end` are in range.
-template <class Int, class Index>
-SortedIndices<Int> sort_indices(Device& device, const Index* indices, std::int64_t count,
-                                std::int64_t end) {
+// The elements of a tensor of indices.
+template <class Index>
+struct ElementAt {
+  const Index* indices;
+  __device__ Index operator()(std::int64_t i) const { return indices[i]; }
+};
+
+// Sorts index_of(i) for 0 <= i < count. Those from 0 to below `end` are in range.
+template <class Int, class IndexOf>
+SortedIndices<Int> sort_indices(Device& device, std::int64_t count, std::int64_t end,
+                                const IndexOf& index_of) {
   SortedIndices<Int> sorted(device, count, end);
   Int *to = sorted.indices(), *places = sorted.places();
   launch(device, count, [=] __device__(std::int64_t i) {
-    const auto index = static_cast<std::int64_t>(indices[i]);
+    const auto index = static_cast<std::int64_t>(index_of(i));
     to[i] = static_cast<Int>(index >= 0 && index < end ? index : end);
     places[i] = static_cast<Int>(i);
   });
@@ -76,6 +97,16 @@ SortedIndices<Int> sort_indices(Device& device, const Index* indices, std::int64
   thrust::stable_sort_by_key(thrust::cuda::par_nosync(memory).on(cuda_stream(device)), to, to + count,
                              places);
   return sorted;
+}
+
+// Calls use.operator()<Int>() with a type for SortedIndices of so many indices below `end`.
+template <class Use>
+void with_int_for(std::int64_t count, std::int64_t end, const Use& use) {
+  constexpr std::int64_t most_in_32_bits = 0xffff'ffff;
+  if (std::max(count, end) <= most_in_32_bits)
+    use.template operator()<std::uint32_t>();
+  else
+    use.template operator()<std::uint64_t>();
 }
 
 }  // namespace actorflow

@@ -9,7 +9,7 @@
 #include "kernels/ops.h"
 #include "kernels/ops/arrays.h"
 #ifdef ACTORFLOW_CUDA
-#include "kernels/devices/cuda_device.h"
+#include "kernels/loops/sorted_scatter.h"
 #endif
 
 namespace actorflow {
@@ -78,7 +78,8 @@ const OpDef& add_along_axis_op() {
   return op;
 }
 
-// Element k of line `line`, as places in the tensor of the indices and in the whole one.
+// Element k of line `line`, as places in the tensor of the indices and in the whole one; and the line of
+// a place among the indices.
 struct Lines {
   std::int64_t dim, inner, count;
 
@@ -88,59 +89,86 @@ struct Lines {
   ACTORFLOW_HOST_DEVICE std::int64_t whole(std::int64_t line, std::int64_t index) const {
     return (line / inner * dim + index) * inner + line % inner;
   }
+  ACTORFLOW_HOST_DEVICE std::int64_t line_of(std::int64_t place) const {
+    return place / inner / count * inner + place % inner;
+  }
 };
 
 template <class T, class Index>
-ACTORFLOW_HOST_DEVICE void take_line(const Lines& lines, std::int64_t line, const T* x,
-                                     const Index* indices, T* out) {
-  for (std::int64_t k = 0; k < lines.count; ++k) {
-    const std::int64_t place = lines.chosen(line, k), index = indices[place];
-    out[place] = index >= 0 && index < lines.dim ? x[lines.whole(line, index)] : T(0);
-  }
-}
+struct AlongAxis {
+  Lines lines;
+  std::int64_t number;  // of lines
+  const T* from;
+  const Index* indices;
+  T* out;
 
-template <class T, class Index>
-ACTORFLOW_HOST_DEVICE void add_line(const Lines& lines, std::int64_t line, const T* g,
-                                    const Index* indices, T* out) {
-  for (std::int64_t k = 0; k < lines.count; ++k) {
-    const std::int64_t place = lines.chosen(line, k), index = indices[place];
-    if (index >= 0 && index < lines.dim) out[lines.whole(line, index)] += g[place];
+  // The place in the whole tensor that the index at a place of the line chooses, or -1.
+  ACTORFLOW_HOST_DEVICE std::int64_t target(std::int64_t line, std::int64_t place) const {
+    const auto index = static_cast<std::int64_t>(indices[place]);
+    return index >= 0 && index < lines.dim ? lines.whole(line, index) : -1;
   }
-}
+  ACTORFLOW_HOST_DEVICE void take(std::int64_t line, std::int64_t place) const {
+    const std::int64_t chosen = target(line, place);
+    out[place] = chosen >= 0 ? from[chosen] : T(0);
+  }
+  ACTORFLOW_HOST_DEVICE void add_line(std::int64_t line) const {
+    for (std::int64_t k = 0; k < lines.count; ++k) {
+      const std::int64_t place = lines.chosen(line, k), chosen = target(line, place);
+      if (chosen >= 0) AddTo()(out[chosen], from[place]);
+    }
+  }
+};
 
-// Calls body(line) for every line; each is written by one thread only.
-template <class Body>
-void for_each_line([[maybe_unused]] Device& device, std::int64_t count, const Body& body) {
 #ifdef ACTORFLOW_CUDA
-  if (device.type() == DeviceType::cuda) return launch(device, count, body);
-#endif
-  for (std::int64_t line = 0; line < count; ++line) body(line);
+template <class T, class Index>
+void take_on_cuda(Device& device, const AlongAxis<T, Index>& all) {
+  launch(device, all.number * all.lines.count, [=] __device__(std::int64_t i) { all.take(all.lines.line_of(i), i); });
 }
 
+// The elements sorted by their places in the whole tensor.
+template <class Int, class T, class Index>
+void add_by_sorting(Device& device, const AlongAxis<T, Index>& all) {
+  const std::int64_t count = all.number * all.lines.count, end = all.number * all.lines.dim;
+  const auto target = [=] __device__(std::int64_t i) { return all.target(all.lines.line_of(i), i); };
+  const auto sorted = sort_indices<Int>(device, count, end, target);
+  add_sorted<AddTo>(device, SortedUpdates<Int, T>{
+                                {.dim = end, .count = count}, sorted.view(), all.from, all.out});
+}
+
+// Short lines are a thread's each.
 template <class T, class Index>
+void add_on_cuda(Device& device, const AlongAxis<T, Index>& all) {
+  constexpr std::int64_t short_line = 32;
+  if (all.lines.count <= short_line)
+    return launch(device, all.number, [=] __device__(std::int64_t line) { all.add_line(line); });
+  with_int_for(all.number * all.lines.count, all.number * all.lines.dim,
+               [&]<class Int>() { add_by_sorting<Int>(device, all); });
+}
+#endif
+
 struct TakeBody {
-  Lines lines;
-  const T* x;
-  const Index* indices;
-  T* out;
-  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t line) const {
-    take_line(lines, line, x, indices, out);
+  template <class T, class Index>
+  void operator()([[maybe_unused]] Device& device, const AlongAxis<T, Index>& all) const {
+#ifdef ACTORFLOW_CUDA
+    if (device.type() == DeviceType::cuda) return take_on_cuda(device, all);
+#endif
+    for (std::int64_t line = 0; line < all.number; ++line)
+      for (std::int64_t k = 0; k < all.lines.count; ++k) all.take(line, all.lines.chosen(line, k));
   }
 };
 
-template <class T, class Index>
 struct AddBody {
-  Lines lines;
-  const T* g;
-  const Index* indices;
-  T* out;
-  ACTORFLOW_HOST_DEVICE void operator()(std::int64_t line) const {
-    add_line(lines, line, g, indices, out);
+  template <class T, class Index>
+  void operator()([[maybe_unused]] Device& device, const AlongAxis<T, Index>& all) const {
+#ifdef ACTORFLOW_CUDA
+    if (device.type() == DeviceType::cuda) return add_on_cuda(device, all);
+#endif
+    for (std::int64_t line = 0; line < all.number; ++line) all.add_line(line);
   }
 };
 
 // Both kernels: `whole` is the tensor that the indices choose from.
-template <template <class, class> class Body, class T>
+template <class Body, class T>
 void run(OpContext& c, const Shape& whole, Tensor& out) {
   const Tensor &from = c.input(0), &indices = c.input(1);
   const int axis = matching_axis(c, attr<std::int64_t>(c.node(), "axis"), whole, indices.shape());
@@ -148,10 +176,10 @@ void run(OpContext& c, const Shape& whole, Tensor& out) {
   const Lines lines{view.dim, view.inner, view.count};
   dispatch<IndexTypes>(c, indices, [&]<class Index>() {
     if (c.device().type() == DeviceType::cpu) check_indices<Index>(c, view.dim);
-    for_each_line(
-        c.device(), view.outer * view.inner,
-        Body<T, Index>{lines, static_cast<const T*>(from.data()),
-                       static_cast<const Index*>(indices.data()), static_cast<T*>(out.mutable_data())});
+    Body()(c.device(),
+           AlongAxis<T, Index>{lines, view.outer * view.inner, static_cast<const T*>(from.data()),
+                               static_cast<const Index*>(indices.data()),
+                               static_cast<T*>(out.mutable_data())});
   });
 }
 

@@ -8,7 +8,7 @@
 #include "kernels/core/builtin_ops.h"
 #include "kernels/loops/indexing.h"
 #ifdef ACTORFLOW_CUDA
-#include "kernels/devices/cuda_device.h"
+#include "kernels/loops/sort_pairs.h"
 #endif
 
 namespace actorflow {
@@ -72,8 +72,92 @@ void partition_ids(OpContext& c, std::span<const Index> ids) {
                  c.device().to_device(Tensor::of({std::ssize(lists[i])}, lists[i])));
 }
 
-// On the host, also for a GPU: how much each part gets decides about shapes.
+#ifdef ACTORFLOW_CUDA
+
+// Where the rows of a table are, on the GPU.
+struct PartsOnDevice {
+  const std::int64_t* boundaries;
+  std::int64_t parts;
+  bool mod;
+
+  // The part that has this id; `parts` if none has.
+  __device__ std::uint32_t part_of(std::int64_t id) const {
+    if (id < 0 || id >= boundaries[parts]) return static_cast<std::uint32_t>(parts);
+    if (mod) return static_cast<std::uint32_t>(id % parts);
+    std::int64_t low = 0, high = parts;  // boundaries[low] <= id < boundaries[high]
+    while (high - low > 1) {
+      const std::int64_t middle = (low + high) / 2;
+      (boundaries[middle] <= id ? low : high) = middle;
+    }
+    return static_cast<std::uint32_t>(low);
+  }
+  __device__ std::int64_t row_of(std::int64_t id, std::int64_t part) const {
+    return mod ? id / parts : id - boundaries[part];
+  }
+};
+
+// Sorts the places of the ids by part. Waits once, for the size of each part, which decides about
+// shapes. False, without outputs, if an id is in no part.
+template <class Index>
+bool partition_on_cuda(OpContext& c, const Index* ids) {
+  Device& device = c.device();
+  const std::int64_t count = c.input(0).elements();
+  const auto& boundaries = attr<Boundaries>(c.node(), "boundaries");
+  const auto parts = std::ssize(boundaries) - 1;
+  const Tensor limits = device.to_device(Tensor::of({std::ssize(boundaries)}, boundaries));
+  const PartsOnDevice table{static_cast<const std::int64_t*>(limits.data()), parts,
+                            attr<bool>(c.node(), "mod")};
+  const DeviceScratch<std::uint32_t> part(device, count), sorted_part(device, count);
+  const DeviceScratch<std::int64_t> places(device, count), sorted_places(device, count);
+  launch(device, count, [=, to = part.data(), all = places.data()] __device__(std::int64_t i) {
+    to[i] = table.part_of(static_cast<std::int64_t>(ids[i]));
+    all[i] = i;
+  });
+  sort_pairs(device, count, bits_below(parts + 1), part.data(), places.data(), sorted_part.data(),
+             sorted_places.data());
+  Tensor ends = Tensor::allocate(DType::int64, {parts}, device.allocator());
+  launch(device, parts,
+         [=, of = sorted_part.data(), to = static_cast<std::int64_t*>(ends.mutable_data())] __device__(
+             std::int64_t i) {
+           std::int64_t low = 0, high = count;  // the first place of a later part
+           while (low < high) {
+             const std::int64_t middle = (low + high) / 2;
+             if (of[middle] <= i)
+               low = middle + 1;
+             else
+               high = middle;
+           }
+           to[i] = low;
+         });
+  const Tensor on_host = device.to_host(ends);
+  if (on_host.values<std::int64_t>().back() != count) return false;
+  std::int64_t begin = 0;
+  for (int i = 0; i < parts; ++i) {
+    const std::int64_t size = on_host.values<std::int64_t>()[static_cast<std::size_t>(i)] - begin;
+    auto* rows = mutable_data_of<std::int64_t>(c.allocate_output(i, DType::int64, {size}));
+    auto* to = mutable_data_of<std::int64_t>(
+        c.allocate_output(static_cast<int>(parts) + i, DType::int64, {size}));
+    launch(device, size, [=, from = sorted_places.data() + begin] __device__(std::int64_t k) {
+      to[k] = from[k];
+      rows[k] = table.row_of(static_cast<std::int64_t>(ids[from[k]]), i);
+    });
+    begin += size;
+  }
+  return true;
+}
+
+#endif
+
+// An id that is in no part is named by the CPU's loop.
 void partition_ids_kernel(OpContext& c) {
+#ifdef ACTORFLOW_CUDA
+  bool done = false;
+  if (c.device().type() == DeviceType::cuda)
+    dispatch<IndexTypes>(c, c.input(0), [&]<class Index>() {
+      done = partition_on_cuda(c, data_of<Index>(c.input(0)));
+    });
+  if (done) return;
+#endif
   const Tensor ids = c.device().to_host(c.input(0));
   dispatch<IndexTypes>(c, ids, [&]<class Index>() { partition_ids<Index>(c, ids.values<Index>()); });
 }

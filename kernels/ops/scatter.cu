@@ -10,7 +10,7 @@
 #include "kernels/loops/vectorised.h"
 #include "kernels/ops.h"
 #ifdef ACTORFLOW_CUDA
-#include "kernels/loops/sorted_indices.h"
+#include "kernels/loops/sorted_scatter.h"
 #endif
 
 namespace actorflow {
@@ -110,17 +110,6 @@ struct Assign {
   }
 };
 
-// Integers wrap around.
-struct AddTo {
-  template <class T>
-  ACTORFLOW_HOST_DEVICE void operator()(T& place, T update) const {
-    if constexpr (std::is_integral_v<T>)
-      place = static_cast<T>(static_cast<std::uint64_t>(place) + static_cast<std::uint64_t>(update));
-    else
-      place += update;
-  }
-};
-
 // In the order of the indices.
 template <class Change, class T, class Index>
 void scatter_on_cpu(const Indexed& view, const Index* indices, const T* updates, T* out) {
@@ -136,39 +125,18 @@ void scatter_on_cpu(const Indexed& view, const Index* indices, const T* updates,
 }
 
 #ifdef ACTORFLOW_CUDA
-
-// Without atomic additions, whose order differs from run to run: a thread owns a column of one index and
-// makes its changes in the order of the updates, as the CPU does.
-template <class Change, class Int, class T, class Index>
-void scatter_sorted(Device& device, const Indexed& view, const Index* indices, const T* updates,
-                    T* out) {
-  const auto sorted = sort_indices<Int>(device, indices, view.count, view.dim);
-  launch(
-      device, view.outer * view.count * view.inner, [=, s = sorted.view()] __device__(std::int64_t i) {
-        const std::int64_t column = i % view.inner, outer = i / view.inner / view.count;
-        std::int64_t k = i / view.inner % view.count;
-        const Int index = s.indices[k];
-        if (!s.begins_run(k) || index == s.nowhere) return;
-        T& place = out[(outer * view.dim + static_cast<std::int64_t>(index)) * view.inner + column];
-        T value = place;
-        for (; k < view.count && s.indices[k] == index; ++k)
-          Change()(value,
-                   updates[(outer * view.count + static_cast<std::int64_t>(s.places[k])) * view.inner +
-                           column]);
-        place = value;
-      });
-}
-
 template <class Change, class T, class Index>
 void scatter_on_cuda(Device& device, const Indexed& view, const Index* indices, const T* updates,
                      T* out) {
-  constexpr std::int64_t most_in_32_bits = 0xffff'ffff;
-  if (std::max(view.count, view.dim) <= most_in_32_bits)
-    scatter_sorted<Change, std::uint32_t>(device, view, indices, updates, out);
-  else
-    scatter_sorted<Change, std::uint64_t>(device, view, indices, updates, out);
+  with_int_for(view.count, view.dim, [&]<class Int>() {
+    const auto sorted = sort_indices<Int>(device, view.count, view.dim, ElementAt<Index>{indices});
+    const SortedUpdates<Int, T> all{view, sorted.view(), updates, out};
+    if constexpr (std::is_same_v<Change, Assign>)
+      assign_sorted(device, all);
+    else
+      add_sorted<Change>(device, all);
+  });
 }
-
 #endif
 
 template <class Change, class T, class Index>

@@ -1,7 +1,9 @@
 // TopK: the largest elements of each row.
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/core/builtin_ops.h"
@@ -11,7 +13,8 @@
 #include "kernels/ops.h"
 #include "kernels/ops/arrays.h"
 #ifdef ACTORFLOW_CUDA
-#include "kernels/devices/cuda_device.h"
+#include "kernels/loops/sort_pairs.h"
+#include "kernels/loops/warp_rows.h"
 #endif
 
 namespace actorflow {
@@ -75,21 +78,74 @@ void top_on_cpu(Rows size, std::int64_t k, const T* x, T* values, std::int64_t* 
 }
 
 #ifdef ACTORFLOW_CUDA
-// A thread finds the top of a row in k passes over it: the first of those behind the last one.
+
+// An unsigned number for each element, ascending in the order of ComesFirst. Zeros are equal, and so are
+// NaNs.
 template <class T>
-void top_on_cuda(Device& device, Rows size, std::int64_t k, const T* x, T* values,
-                 std::int64_t* indices) {
-  launch(device, size.rows, [=] __device__(std::int64_t row) {
+struct KeyOfElement {
+  using Key = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  const T* x;
+
+  __device__ Key operator()(std::int64_t place) const {
+    constexpr Key sign = Key{1} << (8 * sizeof(Key) - 1);
+    T value = x[place];
+    if (value != value) return 0;
+    if (value == T(0)) value = T(0);
+    const auto bits = std::bit_cast<Key>(value);
+    if constexpr (std::is_floating_point_v<T>) return (bits & sign) != 0 ? bits : ~(bits | sign);
+    return ~(bits ^ sign);
+  }
+};
+
+// A warp finds the top of a row in k passes over it: the first of those behind the last one.
+template <class T>
+void top_by_passes(Device& device, Rows size, std::int64_t k, const T* x, T* values,
+                   std::int64_t* indices) {
+  launch_rows(device, size.rows, [=] __device__(std::int64_t row) {
     const ComesFirst<T> comes_first{x + row * size.columns};
-    for (std::int64_t i = 0, last = -1; i < k; ++i) {
+    std::int64_t last = -1;
+    for (std::int64_t i = 0; i < k; ++i) {
       std::int64_t best = -1;
-      for (std::int64_t j = 0; j < size.columns; ++j)
+      for (std::int64_t j = threadIdx.x; j < size.columns; j += warp)
         if ((last < 0 || comes_first(last, j)) && (best < 0 || comes_first(j, best))) best = j;
-      values[row * k + i] = comes_first.row[best];
-      indices[row * k + i] = last = best;
+      last = combine_in_warp(best, [=](std::int64_t a, std::int64_t b) {
+        if (a < 0 || b < 0) return a < 0 ? b : a;
+        return comes_first(b, a) ? b : a;
+      });
+      if (threadIdx.x == 0) {
+        values[row * k + i] = comes_first.row[last];
+        indices[row * k + i] = last;
+      }
     }
   });
 }
+
+template <class Int, class T>
+void top_by_sorting(Device& device, Rows size, std::int64_t k, const T* x, T* values,
+                    std::int64_t* indices) {
+  using KeyOf = KeyOfElement<T>;
+  const auto sorted = sort_rows<Int, typename KeyOf::Key>(device, size, KeyOf{x});
+  launch(device, size.rows * k, [=, places = sorted.data()] __device__(std::int64_t i) {
+    const std::int64_t first = i / k * size.columns;
+    const auto place = static_cast<std::int64_t>(places[first + i % k]);
+    values[i] = x[place];
+    indices[i] = place - first;
+  });
+}
+
+// Sorting takes some ten launches, and reads and writes all elements several times.
+template <class T>
+void top_on_cuda(Device& device, Rows size, std::int64_t k, const T* x, T* values,
+                 std::int64_t* indices) {
+  constexpr std::int64_t most_by_passes = 1 << 14, most_in_32_bits = 0xffff'ffff;
+  if (k * size.columns <= most_by_passes)
+    top_by_passes(device, size, k, x, values, indices);
+  else if (size.rows * size.columns <= most_in_32_bits)
+    top_by_sorting<std::uint32_t>(device, size, k, x, values, indices);
+  else
+    top_by_sorting<std::uint64_t>(device, size, k, x, values, indices);
+}
+
 #endif
 
 template <class T>

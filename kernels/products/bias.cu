@@ -80,7 +80,17 @@ template <class T>
 struct Stored {
   const T* x;
   const T* run(std::int64_t first, std::int64_t) const { return x + first; }
-  ACTORFLOW_HOST_DEVICE T operator()(std::int64_t i) const { return x[i]; }
+#ifdef ACTORFLOW_CUDA
+  bool aligned() const { return in_fours(4, x); }
+  template <int n, bool aligned>
+  __device__ Pack<T, n> load(std::int64_t i) const {
+    return load_elements<n, aligned>(x + i);
+  }
+  template <int n, bool aligned>
+  __device__ Pack<T, n> take(std::int64_t, const Pack<T, n>& loaded) const {
+    return loaded;
+  }
+#endif
 };
 
 template <class T>

@@ -1,8 +1,9 @@
 // The ops that fusion puts in the place of a dense layer's: FusedMatMul for MatMul, BiasAdd and Relu,
 // ReluBiasGrad for ReluGrad and BiasAddGrad. They give the same bits as the ops that they replace.
 //
-// Bias and relu are a pass over the product while it is in the cache. oneDNN's post-ops would save
-// nothing measurable (bench/kernels/matmul.cpp) and turn NaN into 0.
+// Bias and relu are a pass over the product while it is in the cache, but for a bias alone on a GPU, which
+// cuBLASLt adds to the product (lt_matmul.h). oneDNN's post-ops would save nothing measurable
+// (bench/kernels/matmul.cpp) and turn NaN into 0.
 #include <memory>
 #include <optional>
 #include <utility>
@@ -83,16 +84,17 @@ void add_bias(const OpContext& c, Rows size, const T* bias, T* x) {
 
 class FusedMatMul final : public Kernel {
  public:
-  FusedMatMul(const Node& node, std::unique_ptr<Kernel> product)
+  FusedMatMul(const Node& node, std::unique_ptr<Product> product)
       : product_(std::move(product)), relu_(attr<bool>(node, "relu")) {}
 
   void compute(OpContext& c) const override {
-    product_->compute(c);
+    const bool needs_a_pass = leaves_the_bias(c);
     Tensor& output = c.output(0);
     const Tensor& bias = c.input(2);
     const Rows size = rows_of(c, output);
     if (bias.dtype() != output.dtype() || bias.shape() != Shape({size.columns}))
       c.fail("a bias with one value per column", output.describe() + " and " + bias.describe());
+    if (!needs_a_pass) return;
     dispatch<FloatingTypes>(c, output, [&]<class T>() {
       const auto add = relu_ ? add_bias<Relu, T> : add_bias<Same, T>;
       add(c, size, static_cast<const T*>(bias.data()), static_cast<T*>(output.mutable_data()));
@@ -100,11 +102,19 @@ class FusedMatMul final : public Kernel {
   }
 
  private:
-  std::unique_ptr<Kernel> product_;
+  // False if it has also added the bias. cuBLASLt's relu is not used, since nothing says what it makes of
+  // NaN; with a relu of our own to come, the bias is added by that pass.
+  bool leaves_the_bias(OpContext& c) const {
+    if (!relu_) return !product_->compute_with_bias(c, c.input(2));
+    product_->compute(c);
+    return true;
+  }
+
+  std::unique_ptr<Product> product_;
   bool relu_;
 };
 
-template <KernelMaker make_product>
+template <ProductMaker make_product>
 std::unique_ptr<Kernel> make_fused_matmul(const Node& node) {
   return std::make_unique<FusedMatMul>(node, make_product(node));
 }
@@ -119,7 +129,25 @@ struct StoredReluGrad {
     for (std::int64_t i = first; i < first + count; ++i) output[i] = ReluGrad()(g[i], y[i]);
     return output + first;
   }
-  ACTORFLOW_HOST_DEVICE T operator()(std::int64_t i) const { return output[i] = ReluGrad()(g[i], y[i]); }
+#ifdef ACTORFLOW_CUDA
+  template <int n>
+  struct Loaded {
+    Pack<T, n> g, y;
+  };
+  bool aligned() const { return in_fours(4, g, y, output); }
+  template <int n, bool aligned>
+  __device__ Loaded<n> load(std::int64_t i) const {
+    return {load_elements<n, aligned>(g + i), load_elements<n, aligned>(y + i)};
+  }
+  template <int n, bool aligned>
+  __device__ Pack<T, n> take(std::int64_t i, const Loaded<n>& loaded) const {
+    Pack<T, n> gradient;
+#pragma unroll
+    for (int k = 0; k < n; ++k) gradient.values[k] = ReluGrad()(loaded.g.values[k], loaded.y.values[k]);
+    store_elements<aligned>(output + i, gradient);
+    return gradient;
+  }
+#endif
 };
 
 void compute_relu_bias_grad(OpContext& c) {
@@ -173,11 +201,11 @@ std::optional<Fused> fuse_relu_bias_grad(const FusionContext& graph, NodeId last
 
 std::vector<Op> fused_dense_ops() {
 #ifdef ACTORFLOW_CUDA
-  constexpr KernelMaker on_cuda = make_fused_matmul<make_cuda_matmul>;
+  constexpr KernelMaker on_cuda = make_fused_matmul<make_cuda_product>;
 #else
   constexpr KernelMaker on_cuda = nullptr;
 #endif
-  return {{&fused_matmul_op(), make_fused_matmul<make_cpu_matmul>, on_cuda},
+  return {{&fused_matmul_op(), make_fused_matmul<make_cpu_product>, on_cuda},
           on_all_devices<compute_relu_bias_grad>(relu_bias_grad_op())};
 }
 

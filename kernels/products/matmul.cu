@@ -17,6 +17,7 @@
 #ifdef ACTORFLOW_CUDA
 #include "kernels/devices/cublas.h"
 #include "kernels/devices/cuda_device.h"
+#include "kernels/products/lt_matmul.h"
 #endif
 
 namespace actorflow {
@@ -108,7 +109,7 @@ void add_to(float* sum, const float* term, std::int64_t count) {
 }
 
 // What the kernels of both devices have in common.
-class MatMul : public Kernel {
+class MatMul : public Product {
  public:
   explicit MatMul(const Node& node)
       : transpose_a_(attr<bool>(node, "transpose_a")),
@@ -130,7 +131,6 @@ class MatMul : public Kernel {
   virtual void multiply(const MatMulShape& shape, OpContext& context, Tensor& output) const = 0;
   Precision precision() const { return precision_; }
 
- private:
   MatMulShape shape_of(OpContext& context) const {
     const Tensor &a = context.input(0), &b = context.input(1);
     const bool matrices = a.shape().rank() == 2 && b.shape().rank() == 2;
@@ -144,6 +144,7 @@ class MatMul : public Kernel {
     return {m, k, n, transpose_a_, transpose_b_};
   }
 
+ private:
   bool transpose_a_, transpose_b_;
   Precision precision_;
 };
@@ -196,14 +197,34 @@ bool rounds_before(Precision precision, const MatMulShape& s) {
   return precision == Precision::bf16 && s.m * s.n * s.k >= worth;
 }
 
+// Products that layers add a bias to are cuBLASLt's, alone too, so that they have the same bits. A
+// transposed a is of weights' gradients, whose sums are long: cuBLAS divides them as it likes.
+bool is_for_cublas_lt(DType dtype, const MatMulShape& s) {
+  return dtype == DType::float32 && !s.transpose_a;
+}
+
 class CudaMatMul final : public MatMul {
  public:
   using MatMul::MatMul;
+
+  bool compute_with_bias(OpContext& context, const Tensor& bias) const override {
+    const MatMulShape shape = shape_of(context);
+    const DType dtype = context.input(0).dtype();
+    const bool fits = bias.dtype() == dtype && bias.shape() == Shape({shape.n});
+    Tensor& output = context.allocate_output(0, dtype, {shape.m, shape.n});
+    return output.elements() > 0 && multiply_and_add(shape, context, fits ? bias.data() : nullptr, output);
+  }
 
  private:
   bool multiplies_short_floats() const override { return true; }
 
   void multiply(const MatMulShape& shape, OpContext& context, Tensor& output) const override {
+    multiply_and_add(shape, context, nullptr, output);
+  }
+
+  // Whether it has added the bias, which may be null.
+  bool multiply_and_add(const MatMulShape& shape, OpContext& context, const void* bias,
+                        Tensor& output) const {
     const CublasHandle handle(context.device());
     const DType dtype = output.dtype();
     if (shape.k == 0)
@@ -212,9 +233,22 @@ class CudaMatMul final : public MatMul {
           "clear the product of empty matrices");
     else if (dtype == DType::float32 && rounds_before(precision(), shape))
       multiply_rounded(handle, shape, context, output);
+    else if (const LtLaunched launched = launch_lt(handle, shape, context, bias, output);
+             launched != LtLaunched::nothing)
+      return launched == LtLaunched::sum;
     else
       multiply(handle, shape, dtype, context.input(0).data(), context.input(1).data(),
                compute_type(dtype, precision()), output);
+    return false;
+  }
+
+  LtLaunched launch_lt(const CublasHandle& handle, const MatMulShape& shape, OpContext& context,
+                       const void* bias, Tensor& output) const {
+    if (!is_for_cublas_lt(output.dtype(), shape)) return LtLaunched::nothing;
+    const auto floats = [](const void* data) { return static_cast<const float*>(data); };
+    return launch_lt_matmul(handle, context.device(), shape, precision(),
+                            {floats(context.input(0).data()), floats(context.input(1).data()),
+                             floats(bias), static_cast<float*>(output.mutable_data())});
   }
 
   static void multiply_rounded(cublasHandle_t handle, const MatMulShape& s, OpContext& context,
@@ -241,6 +275,11 @@ class CudaMatMul final : public MatMul {
 
 #endif
 
+template <ProductMaker make_product>
+std::unique_ptr<Kernel> make_matmul(const Node& node) {
+  return make_product(node);
+}
+
 }  // namespace
 
 void infer_matmul(InferContext& c) {
@@ -259,16 +298,25 @@ void infer_matmul(InferContext& c) {
   c.add_output(c.input(0).dtype, {m, n});
 }
 
-std::unique_ptr<Kernel> make_cpu_matmul(const Node& node) { return std::make_unique<CpuMatMul>(node); }
+std::unique_ptr<Product> make_cpu_product(const Node& node) { return std::make_unique<CpuMatMul>(node); }
 
 #ifdef ACTORFLOW_CUDA
-std::unique_ptr<Kernel> make_cuda_matmul(const Node& node) { return std::make_unique<CudaMatMul>(node); }
+std::unique_ptr<Product> make_cuda_product(const Node& node) {
+  return std::make_unique<CudaMatMul>(node);
+}
 #endif
 
 Output matmul(Output a, Output b, bool transpose_a, bool transpose_b) {
   return add_node(matmul_op(), {a, b}, {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}});
 }
 
-std::vector<Op> matmul_ops() { return {{&matmul_op(), make_cpu_matmul, make_cuda_matmul}}; }
+std::vector<Op> matmul_ops() {
+#ifdef ACTORFLOW_CUDA
+  constexpr KernelMaker on_cuda = make_matmul<make_cuda_product>;
+#else
+  constexpr KernelMaker on_cuda = nullptr;
+#endif
+  return {{&matmul_op(), make_matmul<make_cpu_product>, on_cuda}};
+}
 
 }  // namespace actorflow

@@ -91,6 +91,8 @@ void update_on_cuda(Device& device, const Rule& rule, std::span<const Tensor> gr
 
 #endif
 
+inline namespace ACTORFLOW_UPDATE_NAMESPACE {
+
 // Each element is computed by itself: how the work is shared changes no bit.
 template <class T, class Rule, class Parts, std::size_t count>
 void update_places([[maybe_unused]] Device& device, Team* team, const Rule& rule,
@@ -105,4 +107,5 @@ void update_places([[maybe_unused]] Device& device, Team* team, const Rule& rule
   });
 }
 
+}  // namespace ACTORFLOW_UPDATE_NAMESPACE
 }  // namespace actorflow::detail

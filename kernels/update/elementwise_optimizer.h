@@ -18,23 +18,12 @@
 //   Rule<T> rule(std::int64_t) const { return {T(learning_rate), T(momentum)}; }
 #pragma once
 
-#include "kernels/devices/host_device.h"
-#include "kernels/update/optimizer_rule.h"
-
-namespace actorflow::detail {
-
-#ifdef __CUDACC__
-inline constexpr bool compiled_for_gpus = true;
-#else
-inline constexpr bool compiled_for_gpus = false;
-#endif
-
-}  // namespace actorflow::detail
-
 #include "kernels/update/dense_update.h"
+#include "kernels/update/optimizer_rule.h"
 #include "kernels/update/row_update.h"
 
 namespace actorflow {
+inline namespace ACTORFLOW_UPDATE_NAMESPACE {
 
 template <DescribedOptimizer O>
 class ElementwiseOptimizer final : public OptimizerRule {
@@ -104,4 +93,5 @@ const OptimizerRule& elementwise_optimizer() {
   return rule;
 }
 
+}  // namespace ACTORFLOW_UPDATE_NAMESPACE
 }  // namespace actorflow

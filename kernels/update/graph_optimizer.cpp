@@ -11,6 +11,7 @@
 #include "kernels/core/function_region.h"
 #include "kernels/core/region.h"
 #include "kernels/ops.h"
+#include "kernels/update/dense_mean.h"
 
 namespace actorflow {
 namespace {
@@ -91,38 +92,6 @@ Tensor mean_of(std::span<const Tensor> gradients, Device& device, Team* team) {
   return body.run(gradients, device, team)[0];
 }
 
-// Adds the rows of a gradient, each divided by how many gradients have it.
-template <class T>
-void add_rows(const SparseGradient& gradient, const std::vector<std::int64_t>& holders, Tensor& dense) {
-  const std::int64_t row = dense.shape()[0] == 0 ? 0 : dense.elements() / dense.shape()[0];
-  T* to = dense.mutable_values<T>().data();
-  for (const auto& rows : gradient) {
-    const T* from = rows.values.values<T>().data();
-    for (const auto index : rows.indices.values<std::int64_t>()) {
-      const T divisor = static_cast<T>(holders[static_cast<std::size_t>(index)]);
-      for (std::int64_t j = 0; j < row; ++j) to[index * row + j] += from[j] / divisor;
-      from += row;
-    }
-  }
-}
-
-// The mean of row-sparse gradients as a dense tensor, on the host.
-Tensor dense_mean(const Tensor& like, std::span<const SparseGradient> gradients) {
-  Tensor dense = Tensor::zeros(like.dtype(), like.shape());
-  std::vector<std::int64_t> holders(static_cast<std::size_t>(like.shape()[0]));
-  for (const auto& gradient : gradients) {
-    std::vector<bool> has(holders.size());
-    for (const auto& rows : gradient)
-      for (const auto index : rows.indices.values<std::int64_t>())
-        has[static_cast<std::size_t>(index)] = true;
-    for (std::size_t i = 0; i < has.size(); ++i) holders[i] += has[i] ? 1 : 0;
-  }
-  for (const auto& gradient : gradients)
-    like.dtype() == DType::float32 ? add_rows<float>(gradient, holders, dense)
-                                   : add_rows<double>(gradient, holders, dense);
-  return dense;
-}
-
 }  // namespace
 
 struct GraphOptimizer::Bodies {
@@ -160,10 +129,7 @@ void GraphOptimizer::apply(Hyperparameters values, VariableState& state,
 void GraphOptimizer::apply_rows(Hyperparameters values, VariableState& state,
                                 std::span<const SparseGradient> gradients, Device& device,
                                 Team* team) const {
-  std::vector<SparseGradient> host(gradients.begin(), gradients.end());
-  for (auto& gradient : host)
-    for (auto& rows : gradient) rows = {device.to_host(rows.values), device.to_host(rows.indices)};
-  apply_dense(values, state, device.to_device(dense_mean(state.value, host)), device, team);
+  apply_dense(values, state, detail::dense_mean(state.value, gradients, device), device, team);
 }
 
 void GraphOptimizer::apply_dense(Hyperparameters values, VariableState& state, const Tensor& gradient,

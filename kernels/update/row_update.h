@@ -148,6 +148,8 @@ void update_rows_on_cuda(Device& device, const Rule& rule, const SortedRowsView&
 
 #endif
 
+inline namespace ACTORFLOW_UPDATE_NAMESPACE {
+
 // Where the new state has memory of its own, fills it with the old values: rows without a gradient keep
 // them.
 template <class T>
@@ -193,4 +195,5 @@ void update_rows(Device& device, Team* team, const Rule& rule, std::span<const S
   });
 }
 
+}  // namespace ACTORFLOW_UPDATE_NAMESPACE
 }  // namespace actorflow::detail

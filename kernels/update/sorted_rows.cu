@@ -3,10 +3,7 @@
 
 #include "kernels/update/sorted_rows.h"
 
-#include <algorithm>
-#include <bit>
-#include <cub/device/device_radix_sort.cuh>
-
+#include "kernels/loops/sort_pairs.h"
 #include "kernels/update/row_update.h"
 
 namespace actorflow::detail {
@@ -52,16 +49,8 @@ SortedRows sorted_rows(std::span<const SparseGradient> gradients, std::int64_t r
   SortedRows sorted(device, count);
   if (count == 0) return sorted;
   // A radix sort, which keeps the order of equal rows, over the bits that rows have.
-  const int bits = std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(rows - 1))));
-  const auto sort = [&, stream = cuda_stream(device)](void* scratch, std::size_t& scratch_bytes) {
-    check_cuda(cub::DeviceRadixSort::SortPairs(scratch, scratch_bytes, listed.rows(), sorted.rows(),
-                                               listed.parts(), sorted.parts(), count, 0, bits, stream),
-               "sort the rows of a gradient");
-  };
-  std::size_t scratch_bytes = 0;
-  sort(nullptr, scratch_bytes);
-  const DeviceScratch<std::byte> scratch(device, static_cast<std::int64_t>(scratch_bytes));
-  sort(scratch.data(), scratch_bytes);
+  sort_pairs(device, count, bits_below(rows), listed.rows(), listed.parts(), sorted.rows(),
+             sorted.parts());
   return sorted;
 }
 

@@ -8,7 +8,23 @@
 #include "kernels/devices/host_device.h"
 #include "kernels/update/optimizer_rule.h"
 
+// The namespace of templates that nvcc compiles otherwise than other compilers: of one program's files
+// some know GPUs and some do not, and the linker would keep either's functions for all.
+#ifdef __CUDACC__
+#define ACTORFLOW_UPDATE_NAMESPACE for_gpus_too
+#else
+#define ACTORFLOW_UPDATE_NAMESPACE for_cpus
+#endif
+
 namespace actorflow::detail {
+
+inline namespace ACTORFLOW_UPDATE_NAMESPACE {
+#ifdef __CUDACC__
+inline constexpr bool compiled_for_gpus = true;
+#else
+inline constexpr bool compiled_for_gpus = false;
+#endif
+}  // namespace ACTORFLOW_UPDATE_NAMESPACE
 
 // The addresses at which the elements of one tensor of the state are read and written; they may be the
 // same.

@@ -2,6 +2,7 @@
 // Proto.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 #include "schema/codec/tensor_codec.h"
@@ -14,7 +15,8 @@ void write_task_name(const TaskName& name, wire::TaskName::Builder to);
 TaskName read_task_name(wire::TaskName::Reader from);
 void write_identity(const TaskIdentity& identity, wire::TaskIdentity::Builder to);
 TaskIdentity read_identity(wire::TaskIdentity::Reader from);
-// Cuts a text of more than 4 MiB.
+// Of the text of a status; more is cut.
+inline constexpr std::size_t max_text_bytes = std::size_t{4} << 20;
 void write_status(const Status& status, wire::Status::Builder to);
 // An unknown code becomes `unknown`.
 Status read_status(wire::Status::Reader from);
@@ -27,8 +29,5 @@ Message read_message(wire::Envelope::Reader from, TensorReader& tensors, const O
 // only the kind and the number of the message, which writers set first. None for a message that nobody
 // waits for or that is never large.
 std::optional<Message> in_place_of(wire::Envelope::Reader message, Status reason);
-
-// The approximate size of the message, for batching.
-std::size_t estimated_bytes(const Message& message);
 
 }  // namespace actorflow

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <sstream>
+#include <type_traits>
 #include <utility>
 
 #include "schema/command_line/explain.h"
@@ -37,7 +38,9 @@ Command::Command(std::shared_ptr<CLI::App> app, std::shared_ptr<Outcome> outcome
 
 template <OptionValue T>
 Option Command::option(const std::string& names, T& value, const std::string& help) {
-  return Option(*app_->add_option(names, value, help));
+  Option option(*app_->add_option(names, value, help));
+  if constexpr (std::is_unsigned_v<T>) option.not_negative();
+  return option;
 }
 
 template Option Command::option(const std::string&, std::string&, const std::string&);
@@ -49,6 +52,7 @@ template Option Command::option(const std::string&, double&, const std::string&)
 template Option Command::option(const std::string&, std::optional<std::string>&, const std::string&);
 template Option Command::option(const std::string&, std::optional<int>&, const std::string&);
 template Option Command::option(const std::string&, std::optional<std::int64_t>&, const std::string&);
+template Option Command::option(const std::string&, std::optional<std::uint64_t>&, const std::string&);
 template Option Command::option(const std::string&, std::optional<double>&, const std::string&);
 template Option Command::option(const std::string&, std::vector<std::string>&, const std::string&);
 template Option Command::option(const std::string&, std::vector<int>&, const std::string&);

@@ -53,6 +53,15 @@ Option& Option::one_at_a_time() {
 
 Option& Option::size() {
   option_->transform(CLI::AsSizeValue(false));
+  return not_negative();
+}
+
+// In front of what else looks at the value.
+Option& Option::not_negative() {
+  const auto mistake = [](const std::string& text) {
+    return text.starts_with('-') ? "expected 0 or a number above it, got '" + text + "'" : "";
+  };
+  option_->transform(CLI::Validator(mistake, ""));
   return *this;
 }
 

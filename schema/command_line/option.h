@@ -20,8 +20,8 @@ template <class T>
 concept OptionValue =
     OneOfTypes<T, std::string, int, std::int64_t, std::uint16_t, std::uint64_t, double,
                std::optional<std::string>, std::optional<int>, std::optional<std::int64_t>,
-               std::optional<double>, std::vector<std::string>, std::vector<int>,
-               std::vector<std::int64_t>, std::map<std::int64_t, double>>;
+               std::optional<std::uint64_t>, std::optional<double>, std::vector<std::string>,
+               std::vector<int>, std::vector<std::int64_t>, std::map<std::int64_t, double>>;
 
 // Refers to an option of a Command, and lives as long. Each function that changes it returns it.
 class Option {
@@ -48,6 +48,8 @@ class Option {
   Option& one_at_a_time();
   // Of a number of bytes: understands 64KB, 16GiB, ...
   Option& size();
+  // Of a number without a sign, which the parser would take "-1" for the largest of.
+  Option& not_negative();
   // Of a number of nanoseconds: has a unit, as in 20ms or 5s.
   Option& time();
   // Of an action: is called each time that the option is given, which otherwise may be once.

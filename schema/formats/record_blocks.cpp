@@ -54,10 +54,12 @@ void RecordBlocks::check_length(std::size_t got, std::size_t wanted) {
 Error RecordBlocks::wrong_length(std::uint64_t bytes, const std::string& what) const {
   const std::string count =
       announced_end_ == Split::to_its_end ? "" : std::to_string(records_.count) + " ";
-  return Error(Code::data_loss,
-               file() + ": expected " + count + "records of " + std::to_string(records_.record_bytes) +
-                   " bytes behind a header of " + std::to_string(records_.header_bytes) +
-                   ", but the file has " + std::to_string(bytes) + " bytes or more and " + what);
+  const std::string header =
+      records_.header_bytes == 0 ? "" : " behind a header of " + std::to_string(records_.header_bytes);
+  return Error(Code::data_loss, file() + ": expected " + count + "records of " +
+                                    std::to_string(records_.record_bytes) + " bytes" + header +
+                                    ", but the file has " + std::to_string(bytes) +
+                                    " bytes or more and " + what);
 }
 
 }  // namespace actorflow

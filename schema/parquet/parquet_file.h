@@ -58,8 +58,8 @@ class ParquetRows {
 };
 
 // A Parquet file. Throws what reading its bytes throws, and, naming the file: data_loss for one that is
-// no Parquet file or is damaged, unimplemented for an encrypted one, resource_exhausted for pages that
-// are too large. Not thread-safe.
+// no Parquet file or is damaged, unimplemented for an encrypted one, invalid_argument for pages that
+// are too large, resource_exhausted where the machine has no memory. Not thread-safe.
 class ParquetFile {
  public:
   virtual ~ParquetFile() = default;

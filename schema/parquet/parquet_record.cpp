@@ -1,6 +1,7 @@
 #include "schema/parquet/parquet_record.h"
 
 #include "dataflow/values/error.h"
+#include "schema/records/excerpt.h"
 
 namespace actorflow::detail {
 
@@ -11,7 +12,7 @@ void throw_null(std::size_t column, const std::string& layout) {
 
 void throw_no_char(std::size_t column, std::string_view text) {
   throw invalid_argument("column " + std::to_string(column + 1) + ": expected a char, got '" +
-                         std::string(text) + "'");
+                         excerpt(text) + "'");
 }
 
 }  // namespace actorflow::detail

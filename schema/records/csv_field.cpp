@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "dataflow/values/error.h"
+#include "schema/records/excerpt.h"
 
 namespace actorflow {
 namespace {
@@ -59,12 +60,12 @@ void CsvSplitter::split_quoted(std::string_view line) {
       if (fields_.back().find('"') != std::string_view::npos)
         throw invalid_argument(in_column(fields_.size()) +
                                "a quote within a field that begins without one: '" +
-                               std::string(fields_.back().substr(0, 100)) + "'");
+                               excerpt(fields_.back()) + "'");
     }
     if (at == line.size()) return;
     if (line[at] != delimiter_)
       throw invalid_argument(in_column(fields_.size()) + "expected the next field after a quote, got '" +
-                             std::string(line.substr(at, 100)) + "'");
+                             excerpt(line.substr(at)) + "'");
   }
 }
 
@@ -147,15 +148,14 @@ void append_csv_text(std::string_view text, std::string& line, char delimiter) {
 }
 
 void throw_bad_column(std::size_t column, const std::string& layout, std::string_view text) {
-  throw invalid_argument(in_column(column) + "expected " + layout + ", got '" +
-                         std::string(text.substr(0, 100)) + "'");
+  throw invalid_argument(in_column(column) + "expected " + layout + ", got '" + excerpt(text) + "'");
 }
 
 void throw_doubled_quotes(std::size_t column, std::string_view word) {
   throw invalid_argument(in_column(column) +
                          "a text with quotes in a list, which are doubled: read it as std::string, no "
                          "std::string_view; got '" +
-                         std::string(word.substr(0, 100)) + "'");
+                         excerpt(word) + "'");
 }
 
 void throw_bad_row(std::size_t columns, const std::string& layout, std::size_t got) {

@@ -10,8 +10,6 @@
 namespace actorflow::detail {
 namespace {
 
-using Strings = std::span<const std::string>;
-
 DType decode_dtype(RecordReader& from) {
   const auto number = static_cast<unsigned>(*take(from, 1, "byte of a dtype"));
   if (number > static_cast<unsigned>(DType::int16))

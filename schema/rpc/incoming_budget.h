@@ -73,7 +73,6 @@ class IncomingBudget : public std::enable_shared_from_this<IncomingBudget> {
   // `peer`: the name in messages.
   Share share(const std::string& peer);
 
-  std::size_t limit_bytes() const { return limit_bytes_; }
   // Call when all connections have been closed.
   void stop() {
     watching_ = nullptr;

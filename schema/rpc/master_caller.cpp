@@ -143,7 +143,7 @@ class Caller {
     to.setIsolate(options.isolate);
     to.setRequireDevices(!options.allow_soft_placement);
     to.setStepTimeoutMs(options.step_timeout_ms);
-    to.setCudaGraphs(options.cuda_graphs);
+    to.setPlainLaunches(!options.cuda_graphs);
     to.setNodeActors(options.executor == Executor::node_actors);
   }
 

@@ -19,7 +19,7 @@ SessionOptions read_options(wire::SessionOptions::Reader from) {
           from.getIsolate(),
           !from.getRequireDevices(),
           from.getStepTimeoutMs(),
-          from.getCudaGraphs(),
+          !from.getPlainLaunches(),
           from.getNodeActors() ? Executor::node_actors : Executor::lanes};
 }
 

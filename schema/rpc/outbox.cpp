@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "schema/codec/message_codec.h"
+#include "schema/codec/message_size.h"
 #include "schema/link.h"
 
 namespace actorflow {

@@ -78,8 +78,7 @@ BOOST_AUTO_TEST_CASE(an_error_in_a_region_names_the_node_within) {
   std::vector<Tensor> inputs{argument(1)}, outputs;
   const Status status = compute_node(executable, 1, 1, inputs, outputs);
   BOOST_TEST((status.code == Code::invalid_argument));
-  BOOST_TEST(status.message.find("node 'MatMul' (MatMul): expected") != std::string::npos,
-             status.message);
+  BOOST_TEST(status.message.starts_with("node 'MatMul' (MatMul): expected"), status.message);
 }
 
 BOOST_AUTO_TEST_CASE(only_nodes_on_gpus_that_do_not_need_the_host_may_be_captured) {

@@ -1,118 +1,26 @@
-// Monitored sessions: who starts and recovers a model, what hooks see, how training ends.
+// Monitored sessions: who starts and recovers a model, how training ends.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <filesystem>
 #include <limits>
+#include <memory>
 #include <thread>
+#include <utility>
 
-#include "actors/actorflow.h"
-#include "actors/events/summaries.h"
-#include "actors/monitored/hooks.h"
-#include "actors/monitored/monitored_session.h"
 #include "actors/monitored/training_end.h"
 #include "dataflow/graph/state_ops.h"
 #include "dataflow/ops/training_ops.h"
-#include "test/actors/support/memory_storage.h"
+#include "test/actors/support/monitored_job.h"
 #include "test/actors/support/real_servers.h"
-#include "test/support/folder.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(monitored)
 
 using namespace actorflow;
+using Job = test::MonitoredJob;
+using Program = test::MonitoredProgram;
+using Recorder = test::HookRecorder;
 using test::status_of;
-
-namespace {
-
-// loss = mean(w x): its gradient is the fed x.
-struct Program {
-  Graph g;
-  Variable step, w;
-  Output x, loss;
-  TrainOp train;
-
-  explicit Program(int replica = 0) {
-    g.on(replica_device_setter(1, "ps", "/job:worker/task:" + std::to_string(replica)), [&] {
-      step = global_step(g);
-      w = g.variable("w", g.constant(Tensor::of<float>({1}, {1.0F})));
-      x = g.placeholder(DType::float32, {1}, "x");
-      loss = mean(w.value() * x);
-      train = minimize(g, loss, {w}, step, Sgd{0.5});
-    });
-  }
-  Feeds feed(float gradient) const { return {{x, Tensor::of<float>({1}, {gradient})}}; }
-};
-
-struct Job {
-  LocalCluster tasks{{{"ps", 1}, {"worker", 2}}};
-  test::Folder folder;
-
-  Server& worker(int i) { return tasks.server("worker", i); }
-  MonitoredOptions chief() {
-    MonitoredOptions options;
-    options.checkpoint_dir = folder.path();
-    options.log_step_count_steps = 0;
-    return options;
-  }
-  MonitoredOptions other() {
-    MonitoredOptions options = chief();
-    options.is_chief = false;
-    options.chief = {"worker", 0};
-    return options;
-  }
-};
-
-struct Recorder : SessionHook {
-  std::string calls;
-  Output fetch;
-  std::vector<float> seen;
-
-  void begin(Scaffold&) override { calls += "begin "; }
-  void after_create_session(RunContext&) override { calls += "created "; }
-  RunArgs before_run(RunContext&) override {
-    calls += "before ";
-    return {fetch ? std::vector{fetch} : std::vector<Output>{}, {}};
-  }
-  void after_run(RunContext&, std::span<const Tensor> results) override {
-    calls += "after ";
-    for (const auto& result : results) seen.push_back(result.values<float>()[0]);
-  }
-  void end(Session&) override { calls += "end "; }
-};
-
-float weight(MonitoredSession& session, const Program& p) {
-  return session.session().run(p.w).values<float>()[0];
-}
-
-}  // namespace
-
-BOOST_AUTO_TEST_CASE(training_stops_at_the_step_that_the_hook_names) {
-  Job job;
-  Program p;
-  auto options = job.chief();
-  options.hooks = {stop_at_step(3)};
-  MonitoredSession session(job.worker(0), p.g, options);
-  int steps = 0;
-  for (; !session.should_stop(); ++steps) session.run(p.train, p.feed(1));
-  BOOST_TEST(steps == 3);
-  BOOST_TEST(weight(session, p) == -0.5F);
-  BOOST_TEST(session.run(p.train, p.feed(1)).empty());
-  session.close();
-}
-
-// As of a replica that was left behind by several steps while it made one.
-BOOST_AUTO_TEST_CASE(training_stops_when_a_step_leaps_to_the_last) {
-  Graph g;
-  const Variable step = global_step(g);
-  const Output leap = g.after({step}, [&] { return g.assign_add(step, g.constant(std::int64_t{3})); });
-  TrainOp train;
-  train.step = leap;
-  MonitoredOptions options;
-  options.hooks = {stop_at_step(3), sync_replicas(train)};
-  MonitoredSession session(g, options);
-  session.run(leap);
-  BOOST_TEST(session.should_stop());
-}
+using test::weight;
 
 BOOST_AUTO_TEST_CASE(in_one_process_it_needs_no_server) {
   Graph g;
@@ -124,65 +32,6 @@ BOOST_AUTO_TEST_CASE(in_one_process_it_needs_no_server) {
   std::int64_t last = 0;
   while (!session.should_stop()) last = session.run(next)[0].scalar<std::int64_t>();
   BOOST_TEST(last == 5);
-}
-
-BOOST_AUTO_TEST_CASE(hooks_are_called_around_each_step_and_get_what_they_fetch) {
-  Job job;
-  Program p;
-  const auto recorder = std::make_shared<Recorder>();
-  recorder->fetch = p.loss;
-  auto options = job.chief();
-  options.hooks = {recorder};
-  MonitoredSession session(job.worker(0), p.g, options);
-  const auto results = session.run(p.loss, p.feed(3));
-  BOOST_TEST(results.size() == 1u);
-  session.run(p.train, p.feed(2));
-  session.close();
-  BOOST_TEST(recorder->calls == "begin created before after before after end ");
-  BOOST_TEST(recorder->seen == (std::vector<float>{3, 2}), boost::test_tools::per_element());
-}
-
-BOOST_AUTO_TEST_CASE(hooks_of_the_chief_only_are_not_called_elsewhere) {
-  Job job;
-  Program p, q(1);
-  const auto mine = std::make_shared<Recorder>(), others = std::make_shared<Recorder>();
-  auto options = job.chief();
-  options.chief_only_hooks = {mine};
-  MonitoredSession chief(job.worker(0), p.g, options);
-  options = job.other();
-  options.chief_only_hooks = {others};
-  MonitoredSession other(job.worker(1), q.g, options);
-  BOOST_TEST(mine->calls == "begin created ");
-  BOOST_TEST(others->calls == "");
-}
-
-BOOST_AUTO_TEST_CASE(the_end_of_the_input_ends_training_cleanly) {
-  Job job;
-  Program p;
-  const auto recorder = std::make_shared<Recorder>();
-  int left = 3;
-  auto options = job.chief();
-  options.hooks = {recorder, feed_fn({.begin = {}, .next = [&] {
-                                        if (left-- == 0) throw Error(Code::out_of_range, "no more");
-                                        return p.feed(1);
-                                      }})};
-  MonitoredSession session(job.worker(0), p.g, options);
-  while (!session.should_stop()) session.run(p.train);
-  BOOST_TEST(weight(session, p) == -0.5F);
-  session.close();
-  BOOST_TEST(recorder->calls.ends_with("end "));
-}
-
-BOOST_AUTO_TEST_CASE(any_other_error_comes_out_and_hooks_do_not_end) {
-  Job job;
-  Program p;
-  const auto recorder = std::make_shared<Recorder>();
-  auto options = job.chief();
-  options.hooks = {recorder};
-  MonitoredSession session(job.worker(0), p.g, options);
-  BOOST_TEST((status_of([&] { session.run(p.train); }).code == Code::invalid_argument));
-  session.close();
-  BOOST_TEST(recorder->calls == "begin created before ");
 }
 
 BOOST_AUTO_TEST_CASE(aborted_and_unavailable_are_recovered_from) {
@@ -267,30 +116,6 @@ BOOST_AUTO_TEST_CASE(without_a_checkpoint_a_chief_goes_on_with_what_is_there) {
   }
   MonitoredSession session(job.worker(0), again.g, options);
   BOOST_TEST(weight(session, again) == 0.5F);
-}
-
-BOOST_AUTO_TEST_CASE(checkpoints_come_at_their_steps_and_at_the_end) {
-  struct Listener : CheckpointListener {
-    std::vector<std::int64_t> before, after;
-    void before_save(Session&, std::int64_t step) override { before.push_back(step); }
-    void after_save(Session&, std::int64_t step, const std::string&) override { after.push_back(step); }
-  };
-  Job job;
-  Program p;
-  const auto listener = std::make_shared<Listener>();
-  const Saver saver(p.g, {p.w, p.step}, p.step);
-  auto options = job.chief();
-  options.save_checkpoint = {};
-  options.saver = &saver;
-  options.hooks = {
-      checkpoint_saver(saver, posix_storage(), job.folder.path(), {.steps = 3}, {listener})};
-  options.last_step = 7;
-  MonitoredSession session(job.worker(0), p.g, options);
-  while (!session.should_stop()) session.run(p.train, p.feed(1));
-  session.close();
-  BOOST_TEST(listener->after == (std::vector<std::int64_t>{0, 3, 6, 7}),
-             boost::test_tools::per_element());
-  BOOST_TEST(listener->before == listener->after, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(the_last_checkpoint_has_what_is_set_after_the_last_step) {
@@ -415,51 +240,6 @@ BOOST_AUTO_TEST_CASE(options_that_make_no_sense_are_named) {
   refused([](MonitoredOptions& o) { o.hooks = {nullptr, stop_at_step(3)}; }, "hook 0 of 2");
 }
 
-BOOST_AUTO_TEST_CASE(final_ops_step_counter_and_logging_see_the_steps) {
-  Job job;
-  Program p;
-  float last = 0;
-  std::vector<std::int64_t> counted;
-  int lines = 0;
-  auto options = job.chief();
-  options.hooks = {
-      final_ops({p.w}, [&](const auto& values) { last = values[0].template values<float>()[0]; }),
-      step_counter({.steps = 2}, [&](std::int64_t step, double) { counted.push_back(step); }),
-      logging_tensor({{"loss", p.loss}}, {.steps = 3}, [&](const NamedTensors& values) {
-        ++lines;
-        return values[0].first;
-      })};
-  options.last_step = 7;
-  MonitoredSession session(job.worker(0), p.g, options);
-  while (!session.should_stop()) session.run(p.train, p.feed(1));
-  session.close();
-  BOOST_TEST(last == -2.5F);
-  BOOST_TEST(counted == (std::vector<std::int64_t>{2, 4, 6}), boost::test_tools::per_element());
-  BOOST_TEST(lines == 3);  // steps 0, 3 and 6
-}
-
-BOOST_AUTO_TEST_CASE(a_full_disk_loses_summaries_but_no_training) {
-  MemoryStorage disk;
-  disk.commits_left = 0;
-  Job job;
-  Program p;
-  Summaries summaries;
-  summaries.scalar("loss", p.loss);
-  auto options = job.chief();
-  options.checkpoint_dir = "";
-  options.storage = &disk;
-  options.summaries = &summaries;
-  options.last_step = 3;
-  BOOST_TEST((status_of([&] {
-                MonitoredSession(job.worker(0), p.g, options);
-              }).message.find("summary_dir") != std::string::npos));
-  options.summary_dir = "events";
-  MonitoredSession session(job.worker(0), p.g, options);
-  while (!session.should_stop()) session.run(p.train, p.feed(1));
-  session.close();
-  BOOST_TEST(weight(session, p) == -0.5F);
-}
-
 BOOST_AUTO_TEST_CASE(a_program_may_say_how_to_initialise_and_what_is_ready) {
   Job job;
   Program p, q(1);
@@ -480,34 +260,6 @@ BOOST_AUTO_TEST_CASE(a_program_may_say_how_to_initialise_and_what_is_ready) {
   const Status status = status_of([&] { MonitoredSession(job.worker(1), q.g, options); });
   BOOST_TEST((status.code == Code::deadline_exceeded));
   BOOST_TEST(status.message.find("until ready_op, ready, is true") != std::string::npos, status.message);
-}
-
-BOOST_AUTO_TEST_CASE(a_replica_can_wait_for_a_global_step) {
-  Job job;
-  Program p, q(1);
-  MonitoredSession chief(job.worker(0), p.g, job.chief());
-  auto options = job.other();
-  options.hooks = {global_step_waiter(3)};
-  std::int64_t first = 0;
-  std::jthread late([&] {
-    MonitoredSession other(job.worker(1), q.g, options);
-    first = other.run(q.step)[0].scalar<std::int64_t>();
-  });
-  for (int i = 0; i < 3; ++i) chief.run(p.train, p.feed(1));
-  late.join();
-  BOOST_TEST(first == 3);
-}
-
-BOOST_AUTO_TEST_CASE(a_profiler_writes_a_timeline_of_a_step) {
-  const test::Folder folder;
-  Job job;
-  Program p;
-  auto options = job.chief();
-  options.hooks = {profiler({.steps = 2}, folder.path())};
-  options.last_step = 3;
-  MonitoredSession session(job.worker(0), p.g, options);
-  while (!session.should_stop()) session.run(p.train, p.feed(1));
-  BOOST_TEST(std::filesystem::file_size(folder.file("timeline-2.json")) > 100u);
 }
 
 // It heard of the job's end before its first session, or between two.

@@ -231,11 +231,13 @@ BOOST_AUTO_TEST_CASE(a_trace_has_every_node_in_causal_order) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(node_actors_and_cuda_graphs_exclude_each_other) {
-  const Status status =
-      status_of([&] { session(g, {.cuda_graphs = true, .executor = Executor::node_actors}); });
-  BOOST_TEST((status.code == Code::invalid_argument));
-  BOOST_TEST(status.message.find("choose one") != std::string::npos, status.message);
+// A session that asks for both gets node actors.
+BOOST_AUTO_TEST_CASE(node_actors_go_before_cuda_graphs) {
+  const Output y = square(g.constant(2.0F));
+  for (const bool cuda_graphs : {true, false})
+    BOOST_TEST(session(g, {.cuda_graphs = cuda_graphs, .executor = Executor::node_actors})
+                   .run(y)
+                   .scalar<float>() == 4);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -99,19 +99,6 @@ BOOST_AUTO_TEST_CASE(without_soft_placement_a_missing_gpu_is_an_error_that_lists
   }
 }
 
-// On a GPU where there is one, captured and launched again; without one the option changes nothing.
-BOOST_AUTO_TEST_CASE(steps_with_cuda_graphs_give_the_same_bits) {
-  Graph g;
-  const Output x = g.placeholder(DType::float32, {Shape::unknown}, "x");
-  const Output y = g.on("/gpu:0", [&] { return relu(x * x - g.constant(2.0F)) + x; });
-  Session plain(target(), g), captured(target(), g, {.cuda_graphs = true});
-  for (const std::int64_t size : {3, 3, 5, 3}) {
-    Tensor value = Tensor::allocate(DType::float32, {size});
-    for (float next = -1.5F; float& element : value.mutable_values<float>()) element = next += 0.9F;
-    BOOST_TEST(identical(captured.run(y, {{x, value}}), plain.run(y, {{x, value}})));
-  }
-}
-
 BOOST_AUTO_TEST_CASE(the_placement_is_a_table_and_a_picture) {
   Graph g;
   const Output x = g.constant(2, "x");

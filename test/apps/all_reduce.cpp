@@ -15,13 +15,14 @@ using namespace actorflow::test;
 
 namespace {
 
-// `first`: the beginning of rank 0's command; nothing: the program.
+// `first`: the beginning of rank 0's command; nothing: the program. The last ranks, `absent` of them,
+// are not started.
 Ranks start_ranks(int count, const std::vector<std::string>& more,
-                  const std::vector<std::string>& first = {}) {
+                  const std::vector<std::string>& first = {}, int absent = 0) {
   std::string hosts;
   for (const auto& address : free_addresses(count)) hosts += (hosts.empty() ? "" : ",") + address;
   Ranks ranks;
-  for (int rank = 0; rank < count; ++rank) {
+  for (int rank = 0; rank < count - absent; ++rank) {
     std::vector<std::string> command{"all_reduce"};
     if (rank == 0 && !first.empty()) command = first;
     command.insert(command.end(), {"--hosts", hosts, "--rank", std::to_string(rank)});
@@ -61,6 +62,28 @@ BOOST_AUTO_TEST_CASE(any_rank_can_be_asked_who_waits) {
     Process waits({"actorflow", "waits", address});
     BOOST_TEST(waits.wait() == 0, waits.output());
     BOOST_TEST(waits.output().find("group 'world'") != std::string::npos, waits.output());
+  }
+}
+
+// The group waits for a rank that is never started; it does not wait for one that was there. Nobody
+// waits for the timeout of the group, which ends as another error.
+BOOST_AUTO_TEST_CASE(kill_9_of_a_rank_while_the_group_opens_is_an_error_of_all_others_that_names_it) {
+  for (const std::size_t killed : {0, 1}) {
+    const Ranks ranks = start_ranks(4, {}, {}, 1);
+    BOOST_REQUIRE_MESSAGE(
+        ranks[0]->prints("the group 'world' waits for rank 3 (/job:rank/task:3) since"),
+        ranks[0]->output());
+    ranks[killed]->send_signal(SIGKILL);
+    const std::string name = std::to_string(killed);
+    for (std::size_t other = 0; other < ranks.size(); ++other) {
+      if (other == killed) continue;
+      BOOST_TEST(ranks[other]->wait() == 138);
+      const std::string output = ranks[other]->output();
+      BOOST_TEST(output.find("the group 'world' cannot open: rank " + name + " (/job:rank/task:" + name +
+                             ") is lost: ") != std::string::npos,
+                 output);
+      if (killed != 0) BOOST_TEST(output.find("it waited for rank 3 (") != std::string::npos, output);
+    }
   }
 }
 

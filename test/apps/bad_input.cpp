@@ -1,6 +1,10 @@
 // Every mistake gets one clear line and a non-zero status; nothing hangs.
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "actors/runtime/exit_status.h"
 #include "test/apps/support/ports.h"
@@ -107,6 +111,39 @@ BOOST_AUTO_TEST_CASE(an_output_of_a_job_that_is_a_file) {
   expect_failure({"word_count", "--input", file, "--output", file + "/counts"}, bad_usage,
                  {"the output '" + file + "/counts'", "but '" + file + "' is a file"});
   BOOST_TEST(read_file(file) == "dear");
+}
+
+// Before the job runs, so no stage is reported. Root gives up the right to write everywhere.
+BOOST_AUTO_TEST_CASE(an_output_of_a_job_that_may_not_be_written) {
+  const Folder folder;
+  const std::string closed = folder.file("closed");
+  std::filesystem::create_directory(closed);
+  std::filesystem::permissions(closed, std::filesystem::perms(0555));
+  std::vector<std::string> command;
+  if (geteuid() == 0) command = {"/usr/bin/setpriv", "--bounding-set=-dac_override"};
+  for (const std::string& word : {std::string(ACTORFLOW_BIN_DIR "/word_count"), std::string("--input"),
+                                  std::string(ACTORFLOW_SOURCE_DIR "/apps/data/iris.csv"),
+                                  std::string("--output"), closed + "/counts"})
+    command.push_back(word);
+  Process process(command);
+  BOOST_TEST(process.wait() == failed_run);
+  BOOST_TEST(process.output() == "word_count: error: the output folder '" + closed +
+                                     "/counts' cannot be written: '" + closed +
+                                     "': Permission denied; give another one\n");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_that_a_job_cannot_use) {
+  const Folder folder;
+  write_file(folder.file("words"), "a b");
+  const auto expect = [&](const std::string& flag, const char* number, const char* word) {
+    expect_failure(
+        {"top_k", "--input", folder.file("words"), "--output", folder.file("out"), flag, number},
+        bad_usage, {flag + ": expected " + word});
+  };
+  expect("--k", "0", "1 or more, got 0");
+  for (const char* flag : {"--split_bytes", "--spill_bytes", "--skip_bad_records", "--memory"})
+    expect(flag, "-1", "0 or a number above it, got '-1'");
+  BOOST_TEST(!std::filesystem::exists(folder.file("out")));
 }
 
 BOOST_AUTO_TEST_CASE(inputs_without_records) {

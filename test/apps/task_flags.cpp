@@ -74,6 +74,15 @@ BOOST_AUTO_TEST_CASE(a_parameter_server_that_contradicts_the_chief_ends_all_by_n
                           "optimizer: /job:ps/task:1 has sgd 0.2, /job:worker/task:0 has adam 0.001"});
 }
 
+BOOST_AUTO_TEST_CASE(a_parameter_server_that_was_told_the_default_contradicts_another_value) {
+  Trainers trainers({"ps", 0}, {"--seed=1", "--not_finite=fail"},
+                    {"--train_steps=300", "--seed=2", "--not_finite=skip"});
+  for (const auto& task : all_tasks)
+    trainers.expect_told(task, 1,
+                         {"seed: /job:ps/task:0 has 1, /job:worker/task:0 has 2",
+                          "not_finite: /job:ps/task:0 has fail, /job:worker/task:0 has skip"});
+}
+
 BOOST_AUTO_TEST_CASE(a_parameter_server_needs_no_flags_of_training) {
   Trainers trainers({"ps", 0}, {}, {"--train_steps=20", "--sync_replicas", "--optimizer=sgd"});
   trainers.expect_all_end(0);

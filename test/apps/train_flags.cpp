@@ -48,6 +48,12 @@ BOOST_AUTO_TEST_CASE(what_a_parameter_server_was_given) {
   BOOST_TEST(given({}).empty());
   BOOST_TEST(given({}, true).empty());
   BOOST_TEST(given({"--epochs=2"}).empty());  // steps follow from the data
+  BOOST_TEST(given({"--model=mlp", "--seed=1", "--not_finite=fail", "--ps_strategy=round_robin"}) ==
+                 (Arguments{"model=mlp with hidden=256", "seed=1", "not_finite=fail",
+                            "ps_strategy=round_robin"}),
+             boost::test_tools::per_element());  // the defaults, but somebody said them
+  const TrainFlags of_program{.default_model = "lenet", .default_batch_size = 16};
+  BOOST_TEST(of_program.given(of_program.options(), false).empty());
   BOOST_TEST(given({"--sync"}) == Arguments{"strategy=synchronous, all gradients"},
              boost::test_tools::per_element());
   BOOST_TEST(given({"--async"}, true) == Arguments{"strategy=asynchronous"},
@@ -140,6 +146,9 @@ BOOST_AUTO_TEST_CASE(flags_that_contradict_each_other_are_both_named) {
 
 BOOST_AUTO_TEST_CASE(passes_that_a_program_has_by_default_give_way_to_steps) {
   BOOST_TEST(TrainFlags{.default_epochs = 20}.arguments() == Arguments{"--epochs=20"},
+             boost::test_tools::per_element());
+  const TrainFlags of_program{.default_model = "lenet", .default_batch_size = 16};
+  BOOST_TEST(of_program.arguments() == (Arguments{"--model=lenet", "--batch-size=16"}),
              boost::test_tools::per_element());
   const TrainFlags steps{.train_steps = 5, .default_epochs = 20};
   BOOST_TEST(steps.arguments() == Arguments{"--train-steps=5"}, boost::test_tools::per_element());

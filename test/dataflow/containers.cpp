@@ -70,11 +70,15 @@ BOOST_AUTO_TEST_CASE(an_isolated_session_has_every_container_for_itself) {
 
 // Those that are about the whole shard, or an input, name no state; checkpoints and copies name a list.
 BOOST_AUTO_TEST_CASE(every_op_of_the_state_actors_says_which_attribute_names_its_state) {
-  const std::set<std::string_view> others{
-      "RaiseEpoch",       "ReadEpoch",    "IteratorGetNext", "SnapshotVariables", "WriteSnapshot",
-      "RestoreVariables", "ReadState",    "AssignState",     "CutSlices",         "CountNotFiniteSlices",
-      "UpdateSlices",     "AssignSlices", "ReadSlotSlices",  "DivideSlots",       "AssignSlotSlices",
-      "HasWholeSlots"};
+  const std::set<std::string_view> others{"RaiseEpoch",       "ReadEpoch",
+                                          "IteratorGetNext",  "SnapshotVariables",
+                                          "WriteSnapshot",    "RestoreVariables",
+                                          "ReadState",        "AssignState",
+                                          "CutSlices",        "CountNotFiniteSlices",
+                                          "UpdateSlices",     "AssignSlices",
+                                          "ReadSlotSlices",   "DivideSlots",
+                                          "AssignSlotSlices", "HasWholeSlots",
+                                          "TakeFromSnapshot"};
   for (const OpDef* op : dataflow_ops()) {
     const bool of_state = op->dispatch == Dispatch::shard || op->dispatch == Dispatch::coordinator ||
                           op->dispatch == Dispatch::queue;

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
@@ -159,6 +161,17 @@ BOOST_AUTO_TEST_CASE(a_row_that_does_not_fit_names_its_column) {
   BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
   BOOST_TEST(has(status, "column 2: expected int64, got 'x'"), status.message);
   BOOST_TEST(has(status, "at byte 4: \"b,x\""), status.message);
+}
+
+BOOST_AUTO_TEST_CASE(an_input_that_can_be_read_once_only_is_refused) {
+  const test::Folder folder;
+  BOOST_TEST_REQUIRE(mkfifo(folder.file("pipe").c_str(), 0600) == 0);
+  Job job(small_parts());
+  for (const std::string& path : {folder.file("pipe"), std::string("/dev/null")}) {
+    const Status status = test::status_of([&] { job.read_text(path); });
+    BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
+    BOOST_TEST(has(status, "the input '" + path + "' is neither a file nor a folder"), status.message);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(an_input_that_is_not_there_is_named) {

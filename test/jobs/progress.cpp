@@ -172,4 +172,15 @@ BOOST_AUTO_TEST_CASE(lines_have_what_is_shuffled_merged_and_left) {
   BOOST_TEST(last.find(R"("seconds_left": null)") != last.npos, last);
 }
 
+BOOST_AUTO_TEST_CASE(a_little_is_not_nothing) {
+  StageReport report = half_read();
+  report.seconds = 2;
+  report.bytes_read = 200'000;
+  const std::string little = progress_line(report, false);
+  BOOST_TEST(little.find(", 196 KiB in 2.0 s, 98 KiB/s") != little.npos, little);
+  report.bytes_read = 0;
+  const std::string nothing = progress_line(report, false);
+  BOOST_TEST(nothing.find(", 0 MiB in 2.0 s, 0 MiB/s") != nothing.npos, nothing);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/sinks.h"
-#include "actors/jobs/skew.h"
+#include "actors/jobs/sinks/sinks.h"
+#include "actors/jobs/sinks/skew.h"
 #include "actors/runtime/storage.h"
 
 BOOST_AUTO_TEST_SUITE(skew)

@@ -1,5 +1,5 @@
 // The first records in an order, against all of them sorted.
-#include "actors/jobs/top.h"
+#include "actors/jobs/sorting/top.h"
 
 #include <boost/test/unit_test.hpp>
 #include <limits>
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "actors/jobs/record_order.h"
+#include "actors/jobs/sorting/record_order.h"
 
 BOOST_AUTO_TEST_SUITE(top)
 

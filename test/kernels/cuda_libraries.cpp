@@ -6,6 +6,7 @@
 #include "test/support/status_of.h"
 #ifdef ACTORFLOW_CUDA
 #include "kernels/devices/cublas.h"
+#include "kernels/devices/cublas_lt.h"
 #endif
 #ifdef ACTORFLOW_CUDNN
 #include "kernels/devices/cudnn.h"
@@ -18,7 +19,10 @@ namespace {
 
 #ifdef ACTORFLOW_CUDA
 constexpr bool has_cublas = true;
-void use_cublas() { BOOST_TEST(cublas().get_status_string(CUBLAS_STATUS_SUCCESS) != std::string()); }
+void use_cublas() {
+  BOOST_TEST(cublas().get_status_string(CUBLAS_STATUS_SUCCESS) != std::string());
+  BOOST_TEST(cublas_lt() != nullptr);  // cuBLAS needs it, too
+}
 #else
 constexpr bool has_cublas = false;
 void use_cublas() {}

@@ -1,5 +1,5 @@
 // Optimizers against trajectories that NumPy computed from the published formulas, and against those of
-// Keras, for dense and row-sparse gradients; and rules that a program brings.
+// Keras and PyTorch, for dense and row-sparse gradients; and rules that a program brings.
 #include "test/kernels/support/optimizer_trajectories.h"
 
 #include <boost/test/unit_test.hpp>
@@ -13,6 +13,7 @@
 #include "kernels/update/graph_optimizer.h"
 #include "kernels/update/sparse_update.h"
 #include "test/kernels/support/keras_optimizers.h"
+#include "test/kernels/support/torch_optimizers.h"
 
 BOOST_AUTO_TEST_SUITE(optimizer_trajectories)
 
@@ -126,6 +127,18 @@ BOOST_AUTO_TEST_CASE(each_optimizer_follows_the_one_of_keras) {
   BOOST_TEST(keras_optimizers.size() == 5u);
   for (const Trajectory& trajectory : keras_optimizers) {
     BOOST_TEST_CONTEXT(trajectory.optimizer) { follow<double>(trajectory, 2e-6); }
+  }
+}
+
+// In float64 on both sides; test/python/optimizers_of_torch.py says what differs by design, which is the
+// tolerance.
+BOOST_AUTO_TEST_CASE(each_optimizer_follows_the_one_of_pytorch) {
+  BOOST_TEST(torch_optimizers.size() == 8u);
+  for (const Trajectory& trajectory : torch_optimizers) {
+    BOOST_TEST_CONTEXT(trajectory.optimizer) {
+      const bool has_other_epsilon = trajectory.optimizer == "adam" || trajectory.optimizer == "muon";
+      follow<double>(trajectory, has_other_epsilon ? 1e-7 : 1e-10);
+    }
   }
 }
 

@@ -6,7 +6,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include "dataflow/graph/gradient.h"
+#include "kernels/devices/pool.h"
 #include "kernels/ops.h"
+#include "kernels/ops/arrays.h"
 #include "test/kernels/support/interpreter.h"
 #include "test/kernels/support/op_table.h"
 #include "test/kernels/support/random_values.h"
@@ -56,8 +58,8 @@ struct Model {
 // A graph whose regions are kept from run to run.
 class RegionGraph {
  public:
-  RegionGraph(const GraphDef& graph, DeviceType type)
-      : plain_(graph), formed_(form_regions(graph, joins)) {
+  RegionGraph(const GraphDef& graph, DeviceType type, const MayJoin& may_join = joins)
+      : plain_(graph), formed_(form_regions(graph, may_join)) {
     for (const Region& region : formed_.regions)
       kernels_.push_back(make_region(region, builtin_ops(), type));
   }
@@ -181,8 +183,85 @@ BOOST_AUTO_TEST_CASE(a_captured_region_has_the_bits_of_its_nodes,
                      *boost::unit_test::precondition(has_gpu)) {
   const Model model;
   const RegionGraph graph(model.graph.def(), DeviceType::cuda);
-  // Captured, launched again, and once more after another shape.
-  for (const std::int64_t batch : {3, 3, 1, 3, 1}) check_same_bits(model, graph, batch, cuda_device(0));
+  // Each size is captured and launched when it comes for the third time.
+  const auto before = graph_launches();
+  for (const std::int64_t batch : {3, 3, 3, 3, 1, 3, 1, 1, 3, 1})
+    check_same_bits(model, graph, batch, cuda_device(0));
+  BOOST_TEST(graph_launches() - before == 6U);
+}
+
+BOOST_AUTO_TEST_CASE(no_more_than_four_shapes_are_captured, *boost::unit_test::precondition(has_gpu)) {
+  const Model model;
+  const RegionGraph graph(model.graph.def(), DeviceType::cuda);
+  const auto before = graph_launches();
+  for (const std::int64_t batch : {1, 2, 3, 4, 5, 6})
+    for (int i = 0; i < 4; ++i) check_same_bits(model, graph, batch, cuda_device(0));
+  BOOST_TEST(graph_launches() - before == 4U * 2);
+}
+
+// The tensors are graph memory while they are computed, and memory of the device's pool when they leave.
+BOOST_AUTO_TEST_CASE(graphs_give_their_memory_back, *boost::unit_test::precondition(has_gpu)) {
+  const Model model;
+  auto& pool = dynamic_cast<Pool&>(cuda_device(0).allocator());
+  const auto in_use = pool.statistics().bytes_in_use;
+  {
+    const RegionGraph graph(model.graph.def(), DeviceType::cuda);
+    for (int i = 0; i < 4; ++i) check_same_bits(model, graph, 3, cuda_device(0));
+    BOOST_TEST(pool.statistics().bytes_in_use > in_use);
+  }
+  BOOST_TEST(pool.statistics().bytes_in_use == in_use);
+}
+
+BOOST_AUTO_TEST_CASE(a_region_of_few_nodes_is_not_captured, *boost::unit_test::precondition(has_gpu)) {
+  Graph g;
+  const Output x = g.placeholder(DType::float32, {4});
+  const Output fetch = identity(square(x) + x);
+  const RegionGraph graph(g.def(), DeviceType::cuda);
+  BOOST_TEST_REQUIRE(graph.regions() == 1U);
+  const auto before = graph_launches();
+  for (int i = 0; i < 5; ++i)
+    BOOST_TEST(identical(
+        graph.run({{x.edge.node, Tensor{1.0F, 2.0F, 3.0F, 4.0F}}}, {fetch}, cuda_device(0)).at(0),
+        Tensor{2.0F, 6.0F, 12.0F, 20.0F}));
+  BOOST_TEST(graph_launches() == before);
+}
+
+// ShapeOf copies from the host, which a graph would not repeat.
+BOOST_AUTO_TEST_CASE(a_region_that_cannot_be_captured_runs_node_by_node,
+                     *boost::unit_test::precondition(has_gpu)) {
+  Graph g;
+  const Output x = g.placeholder(DType::float32, {Shape::unknown});
+  const Output elements = sum(cast(shape_of(x), DType::float32));
+  const Output fetch = identity(sum(square(x) + x) * square(elements) + elements);
+  const RegionGraph graph(g.def(), DeviceType::cuda,
+                          [](const Node& node) { return node.op != &identity_op(); });
+  BOOST_TEST_REQUIRE(graph.regions() == 1U);
+  const auto before = graph_launches();
+  for (int i = 0; i < 5; ++i) {
+    const Tensor y = graph.run({{x.edge.node, Tensor{1.0F, 2.0F}}}, {fetch}, cuda_device(0)).at(0);
+    BOOST_TEST(y.scalar<float>() == (2.0F + 6.0F) * 4 + 2);
+  }
+  BOOST_TEST(graph_launches() == before);
+}
+
+// By sorting and by dividing long lines, with memory for the time of a launch.
+BOOST_AUTO_TEST_CASE(sorts_and_running_sums_are_captured, *boost::unit_test::precondition(has_gpu)) {
+  Graph g;
+  const Output x = g.placeholder(DType::float32, {3, 20'000});
+  const TopK top = top_k(x, 100);
+  const std::vector<Output> fetches{
+      identity(top.values), identity(top.indices), identity(cumsum(x, 1)),
+      identity(add_along_axis(top.values, top.indices, x, 1)),
+      identity(scatter_add(x, reshape(top.indices, {300}), fill(g, {3, 300}, 0.1), 1))};
+  const RegionGraph graph(g.def(), DeviceType::cuda);
+  BOOST_TEST(graph.regions() > 0U);
+  for (const unsigned seed : {1U, 2U, 1U, 3U}) {
+    const Feeds feeds{{x.edge.node, random_values({3, 20'000}, seed)}};
+    const auto expected = interpret(g.def(), feeds, fetches, cuda_device(0));
+    const auto actual = graph.run(feeds, fetches, cuda_device(0));
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      BOOST_TEST(identical(actual[i], expected[i]), fetches[i].name() << ", seed " << seed);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,9 +3,12 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "actors/layers/network_builder.h"
 #include "actors/models/fit/callbacks.h"
+#include "actors/models/fit/layer_costs.h"
 #include "actors/models/model.h"
 #include "actors/models/network/stages.h"
+#include "actors/runtime/threaded_runtime.h"
 #include "kernels/ops.h"
 #include "kernels/ops/learning_rate.h"
 #include "test/models/support/by_hand.h"
@@ -245,6 +248,39 @@ BOOST_AUTO_TEST_CASE(the_user_may_name_the_borders) {
   refused({"dense_7"}, "no layer is named 'dense_7'; the model has dense, dense_1, dense_2, dense_3");
   refused({"dense"}, "a cut before 'dense' leaves a stage without layers");
   refused({"dense_3", "dense_1"}, "a cut before 'dense_1' leaves a stage without layers");
+}
+
+BOOST_AUTO_TEST_CASE(costs_that_the_user_gives_decide_the_cut_which_the_summary_prints) {
+  const auto [x, y] = points_of_a_line(examples);
+  const std::map<std::string, double> costs{
+      {"dense", 1}, {"dense_1", 1}, {"dense_2", 1}, {"dense_3", 8}};
+  for (const int replicas : {1, 2}) {
+    Model model(perceptron());
+    model.compile(plain());
+    model.fit({x, y}, by(Pipeline{{.stages = 2,
+                                   .micro_batches = parts / replicas,
+                                   .layer_costs = costs,
+                                   .replicas = replicas}}));
+    BOOST_TEST(model.summary().ends_with("stages: dense, dense_1, dense_2 | dense_3\n"),
+               model.summary());
+  }
+}
+
+// Whichever cut that is: each replica has the same.
+BOOST_AUTO_TEST_CASE(measured_costs_are_of_all_layers) {
+  Architecture cnn = small_cnn();
+  cnn.frozen = {"batch_norm_1"};
+  const LayerCosts costs = measure_layers(cnn, {images().first}, plain(), "",
+                                          std::make_shared<ThreadedRuntime>(RuntimeOptions{}));
+  std::vector<std::string> names;
+  for (const NamedLayer& layer : named_layers(cnn)) names.push_back(layer.name);
+  BOOST_TEST(costs.size() == names.size());
+  double sum = 0;
+  for (const std::string& name : names) {
+    BOOST_TEST(costs.at(name) >= 0, name);
+    sum += costs.at(name);
+  }
+  BOOST_TEST(sum > 0);
 }
 
 BOOST_AUTO_TEST_CASE(stages_may_have_devices) {

@@ -5,6 +5,8 @@
 #include <future>
 #include <map>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "actors/checkpoint/checkpoint.h"
@@ -220,6 +222,31 @@ BOOST_AUTO_TEST_CASE(a_parameter_server_of_a_dataset_that_comes_back_alone_leave
   LocalCluster alone({{"ps", 1}, {"worker", 1}});
   fit(alone, "ps");
   BOOST_TEST(latest_step(posix_storage(), folder.path()).value() == 9);
+}
+
+// The weight is the number of the updates that it has had, negative. The other worker trains on while
+// the chief, which a callback has stopped, takes weight and step.
+BOOST_AUTO_TEST_CASE(weights_and_step_that_an_asynchronous_chief_takes_are_of_one_step) {
+  for (int run = 0; run < 12; ++run) {
+    LocalCluster cluster({{"ps", 1}, {"worker", 2}});
+    const auto fit = [&cluster](const char* job, int task, Model& model, Callbacks callbacks) {
+      FitOptions options = with(std::move(callbacks), 100'000);
+      options.strategy = ParameterServer{cluster.server(job, task), {.strategy = Asynchronous{}}};
+      model.fit(examples(8), options);
+    };
+    std::vector<std::jthread> others;
+    for (const auto& [job, task] : {std::pair{"ps", 0}, {"worker", 1}})
+      others.emplace_back([&fit, job = job, task = task] {
+        Model model = step_counter();
+        fit(job, task, model, {});
+      });
+    Model model = step_counter();
+    fit("worker", 0, model, {callback({.on_epoch_end = [](FitContext& training, int epoch, Logs&) {
+          if (epoch == 5) training.stop();
+        }})});
+    BOOST_TEST(weight_of(model) == -static_cast<float>(model.step()));
+    BOOST_TEST(model.step() >= 40);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,6 @@
 """Compares the numbers that a header keeps with those that the script which has written it prints now."""
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -36,3 +37,12 @@ def judge(script, header):
         sys.exit(f"of {len(kept)} lists, moved ones are not told from others")
     if wrong := differences(said, kept):
         sys.exit(f"{header} is not what {script} says; write it anew:\n" + "\n".join(wrong))
+
+
+def judge_with(packages, pairs):
+    """judge() for scripts and headers by turns; ends as skipped (77), saying so, where a package is missing."""
+    if missing := [package for package in packages if importlib.util.find_spec(package) is None]:
+        print(f"skipped: no {' and no '.join(missing)}; test/python/README.md says how to install them")
+        sys.exit(77)
+    for script, header in zip(pairs[::2], pairs[1::2], strict=True):
+        judge(script, header)

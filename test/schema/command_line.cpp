@@ -61,6 +61,21 @@ int status_of(const Words& arguments) {
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(numbers_without_a_sign_are_not_below_0) {
+  CommandLine line("Numbers", "numbers");
+  std::uint64_t bytes = 0, count = 0;
+  std::uint16_t port = 0;
+  line.option("--bytes", bytes).size();
+  line.option("--count", count);
+  line.option("--port", port);
+  for (const std::string name : {"--bytes", "--count", "--port"}) {
+    const std::string mistake = mistake_in(line, {name, "-1"});
+    BOOST_TEST(mistake == name + ": expected 0 or a number above it, got '-1'; see numbers");
+  }
+  BOOST_TEST(mistake_in(line, {"--bytes", "-5MB", "--count", "0"}) ==
+             "--bytes: expected 0 or a number above it, got '-5MB'; see numbers");
+}
+
 BOOST_AUTO_TEST_CASE(options_of_each_type_set_their_variables) {
   std::string text;
   int number = 0;

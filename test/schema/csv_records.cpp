@@ -162,6 +162,7 @@ BOOST_AUTO_TEST_CASE(a_value_of_another_type_is_named_with_its_column) {
              "column 2: expected int32, got '1.5'");
   BOOST_TEST(contains(error_of([] { parsed<std::uint8_t>("256"); }), "expected uint8, got '256'"));
   BOOST_TEST(contains(error_of([] { parsed<double>(""); }), "expected float64, got ''"));
+  BOOST_TEST(contains(error_of([] { parsed<double>("\x1b[2J\xff"); }), R"(got '\x1b[2J\xff')"));
   BOOST_TEST(contains(error_of([] { parsed<char>("ab"); }), "expected char"));
   BOOST_TEST(contains(error_of([] { parsed<bool>("yes"); }), "expected bool"));
   BOOST_TEST(contains(error_of([] { parsed<std::vector<int>>("1 x"); }), "expected int32, got 'x'"));

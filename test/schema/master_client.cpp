@@ -134,10 +134,10 @@ BOOST_AUTO_TEST_CASE(every_request_and_reply_keeps_its_fields) {
   graph.constant(counting(4));
   graph.constant(counting(1 << 20));
   const auto created = client.call(CreateSession{
-      graph.def(), {{"/job:ps", "/gpu:0"}, true, false, 250, true, Executor::node_actors}});
-  BOOST_TEST(created.session == "2 nodes|/job:ps,/gpu:0,|10|250|11");
+      graph.def(), {{"/job:ps", "/gpu:0"}, true, false, 250, false, Executor::node_actors}});
+  BOOST_TEST(created.session == "2 nodes|/job:ps,/gpu:0,|10|250|01");
   BOOST_TEST(created.graph_version == 4);
-  BOOST_TEST(client.call(CreateSession{graph.def()}).session == "2 nodes||01|0|00");
+  BOOST_TEST(client.call(CreateSession{graph.def()}).session == "2 nodes||01|0|10");
 
   const auto reply =
       client.call(feeding({Tensor::scalar(3.5f), Tensor::of<std::string>({1}, {"text"})}));

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-#include "schema/codec/message_codec.h"
+#include "schema/codec/message_size.h"
 #include "schema/link.h"
 
 BOOST_AUTO_TEST_SUITE(outbox)

@@ -37,6 +37,14 @@ void run_own(const std::string& name) {
 
 SIMULATION_TEST(faults_that_heal_change_no_byte, seeds(1, 50)) { run_own("word_count"); }
 
+SIMULATION_TEST(faults_that_heal_count_nothing_twice, seeds(1, 20)) { run_own("counted_words"); }
+
+SIMULATION_TEST(a_job_that_goes_on_counts_nothing_twice, seeds(1, 20)) {
+  static const Scenario resumed = own_scenario("counted_words", {"resume=true"});
+  static const SimulatedJob undisturbed = simulate_undisturbed(resumed);
+  simulate(resumed, undisturbed);
+}
+
 SIMULATION_TEST(a_job_that_goes_on_writes_the_same_bytes, seeds(1, 50)) { run_own("word_count_resume"); }
 
 SIMULATION_TEST(a_sort_that_goes_on_writes_the_same_bytes, seeds(1, 20)) { run_own("terasort_resume"); }
@@ -80,6 +88,19 @@ BOOST_AUTO_TEST_CASE(a_parameter_shard_counts_each_word_once) {
 BOOST_AUTO_TEST_CASE(another_job_writes_other_files) {
   const auto words = simulate_undisturbed(own_scenario("word_count"));
   BOOST_CHECK_THROW(simulate(own_scenario("word_count", {"job=top_k"}), words), Error);
+}
+
+BOOST_AUTO_TEST_CASE(other_counters_are_found) {
+  const Scenario scenario = own_scenario("counted_words", {"random_faults=0"});
+  SimulatedJob undisturbed = simulate_undisturbed(scenario);
+  BOOST_TEST_REQUIRE(undisturbed.counters.size() == 1u);
+  auto& counters = undisturbed.counters.front();
+  for (const auto* name : {"lines", "distinct words", "sorted words", "rare words"})
+    BOOST_TEST(counters[name] > 100, name << ": " << counters[name]);
+  ++counters["rare words"];
+  BOOST_CHECK_EXCEPTION(simulate(scenario, undisturbed), Error, [](const Error& error) {
+    return std::string(error.what()).find("told other counters") != std::string::npos;
+  });
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_of_a_job_are_named) {

@@ -221,6 +221,8 @@ bool Collectives::is_opening() const {
 }
 
 void Collectives::on_lost(const PeerLost& lost) {
+  for (auto& [name, member] : groups_)
+    if (member.attempt != 0 && !name.starts_with(graph_groups)) lose_while_opening(member, lost);
   openings_.lose(lost);
   for (auto& [name, member] : groups_) {
     const bool leader = member.group->mail().rank_of(lost.task) == leading_rank;

@@ -146,6 +146,7 @@ class Collectives {
   RankGroup* of_life(std::uint64_t life);
   bool is_opening() const;
   void on_lost(const PeerLost& lost);
+  void lose_while_opening(Member& member, const PeerLost& lost);
   void judge_suspects();
   void tick();
   void keep_ticking();

@@ -130,6 +130,25 @@ void Collectives::turn_away(Member& member, const Status& why) {
   on_not_welcome({name, member.attempt, why});
 }
 
+// A rank that was there is not waited for: the leader tells all others, and whoever loses the leader
+// knows it by itself. One that was never reached may still start; the ranks of a training, whose graphs
+// open their groups, may come back.
+void Collectives::lose_while_opening(Member& member, const PeerLost& lost) {
+  const RankMail& mail = member.group->mail();
+  const int rank = mail.rank_of(lost.task);
+  if (rank < 0 || lost.incarnation == 0) return;
+  const auto& guests = openings_.of(member.group->name());
+  const auto guest = guests.find(lost.task);
+  const bool has_said_hello = guest != guests.end() && guest->second.waits &&
+                              lost.concerns({lost.task, guest->second.incarnation});
+  if (mail.leads() ? !has_said_hello : rank != leading_rank) return;
+  std::string why = fmt::format("the group '{}' cannot open: {} is lost: {}", member.group->name(),
+                                mail.name_of(rank), lost.reason.message);
+  if (const auto names = missing(member); mail.leads() && !names.empty())
+    why += fmt::format("; it waited for {}", fmt::join(names, ", "));
+  turn_away(member, {Code::unavailable, std::move(why)});
+}
+
 // The members that have not said hello.
 std::vector<std::string> Collectives::missing(const Member& member) {
   const auto& guests = openings_.of(member.group->name());

@@ -53,7 +53,7 @@ std::size_t part_bytes_of(std::size_t memory_bytes, std::size_t slots) {
   if (bytes < least_part_bytes)
     throw invalid_argument(fmt::format(
         "{} is too little for {} parts at a time: each needs {} MiB, and as much is kept for what they "
-        "hand over; give at least {} MiB, or fewer threads",
+        "hand over; give at least {} MiB, or fewer --tasks",
         memory_flag(memory_bytes), slots, least_part_bytes / mib, 2 * slots * least_part_bytes / mib));
   return bytes;
 }

@@ -5,25 +5,10 @@
 #include <exception>
 #include <new>
 
+#include "actors/runtime/storage.h"
+#include "schema/records/excerpt.h"
+
 namespace actorflow {
-namespace {
-
-constexpr std::size_t excerpt_bytes = 80;
-
-// What a terminal can show of the bytes.
-std::string excerpt(std::string_view record) {
-  std::string text;
-  for (const char c : record.substr(0, excerpt_bytes)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < ' ' || byte == 0x7f)
-      text += fmt::format("\\x{:02x}", byte);
-    else
-      text += c;
-  }
-  return record.size() > excerpt_bytes ? text + "..." : text;
-}
-
-}  // namespace
 
 void throw_operator_failure(const PlanOperator& op) {
   try {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <string>
@@ -13,7 +14,7 @@ namespace actorflow {
 namespace {
 
 constexpr double interval_s = 2;
-constexpr double bytes_per_mib = 1 << 20;
+constexpr double bytes_per_kib = 1 << 10, bytes_per_mib = 1 << 20;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();  // null in JSON
 
 double quotient(std::uint64_t a, std::uint64_t b) {
@@ -39,6 +40,13 @@ double share_merged(const StageReport& report) {
   return quotient(read + merged, read + report.bytes_put_aside);
 }
 
+// So that what a small job has read does not read as nothing.
+std::string amount(double bytes) {
+  return bytes > 0 && bytes < bytes_per_mib ? fmt::format("{:.0f} KiB", std::ceil(bytes / bytes_per_kib))
+                                            : fmt::format("{:.0f} MiB", bytes / bytes_per_mib);
+}
+std::string amount(std::uint64_t bytes) { return amount(static_cast<double>(bytes)); }
+
 std::string time_left(const StageReport& report) {
   const auto seconds = seconds_left(report);
   return seconds ? fmt::format(", about {:.0f} s left", *seconds) : "";
@@ -53,17 +61,13 @@ std::string line(const StageReport& report) {
   if (report.not_whole > 0) text += fmt::format(", {} damaged and made again", report.not_whole);
   if (report.failed > 0) text += fmt::format(", {} failed", report.failed);
   if (report.backups > 0) text += fmt::format(", {} run twice", report.backups);
-  text += fmt::format("; {} records, {:.0f} MiB in {:.1f} s", report.records_read,
-                      static_cast<double>(report.bytes_read) / bytes_per_mib, report.seconds);
+  text += fmt::format("; {} records, {} in {:.1f} s", report.records_read, amount(report.bytes_read),
+                      report.seconds);
   if (report.seconds > 0)
-    text += fmt::format(", {:.0f} MiB/s",
-                        static_cast<double>(report.bytes_read) / bytes_per_mib / report.seconds);
-  if (report.bytes_shuffled > 0)
-    text +=
-        fmt::format(", {:.0f} MiB shuffled", static_cast<double>(report.bytes_shuffled) / bytes_per_mib);
+    text += fmt::format(", {}/s", amount(static_cast<double>(report.bytes_read) / report.seconds));
+  if (report.bytes_shuffled > 0) text += fmt::format(", {} shuffled", amount(report.bytes_shuffled));
   if (report.bytes_spilled > 0)
-    text += fmt::format(", {:.0f} MiB put aside on disk",
-                        static_cast<double>(report.bytes_spilled) / bytes_per_mib);
+    text += fmt::format(", {} put aside on disk", amount(report.bytes_spilled));
   if (report.is_last) return text;
   if (report.bytes_put_aside > 0)
     text += fmt::format(", {:.0f} of {:.0f} MiB merged",

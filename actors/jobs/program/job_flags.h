@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/jobs/job_options.h"
+#include "actors/jobs/context/job_options.h"
 #include "actors/jobs/run_job.h"
 #include "actors/task/server.h"
 #include "schema/command_line/command_line.h"

@@ -12,6 +12,7 @@
 
 #include "actors/input/dataset.h"
 #include "actors/jobs/collection.h"
+#include "actors/jobs/pipes/stage_pipes.h"
 #include "actors/jobs/tensors/kept_rows.h"
 
 namespace actorflow {

@@ -16,6 +16,7 @@
 #include "actors/models/fit/fit_settings.h"
 #include "actors/models/fit/pipeline_plan.h"
 #include "actors/runtime/runtime.h"
+#include "actors/strategies/first_decides.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 
@@ -97,6 +98,19 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
   training_.set_measured(names_measured(options, engine.compiled().metrics));
   example_ = batch_of_one(std::move(example_));
   if (const auto weigh = weighting(options.class_weight)) example_ = weigh(std::move(example_));
+  if (pipeline_) choose_stages();
+}
+
+// All replicas cut alike, also one that comes back: they compare it with their settings.
+void ClusterFit::choose_stages() {
+  if (pipeline_->cut_before.empty() && pipeline_->stages > 1)
+    pipeline_->cut_before =
+        decided_by_first(server_, task_.replicas, "cut of the pipeline", replica_options_, [this] {
+          const std::lock_guard lock(building());
+          const std::int64_t rows = options_.batch_size / task_.num_replicas() / micro_batches_->count;
+          return choose_cut(*pipeline_, engine_, types_, example_, rows, server_.runtime());
+        });
+  if (task_.is_chief()) engine_.stages = describe(stages(), engine_.architecture);
 }
 
 std::vector<ModelStage> ClusterFit::stages() const {
@@ -303,8 +317,14 @@ void ClusterFit::on_interrupt(Session& session) {
 
 void ClusterFit::adopt(Session& session) {
   use(session);
-  steps_ = engine_.steps();
-  engine_.adopt(types_.inputs, in_session_->weights(), state_at_end());
+  if (is_all_reduce(replica_options_.strategy)) {  // nobody else changes the chief's own variables
+    steps_ = engine_.steps();
+    engine_.adopt(types_.inputs, in_session_->weights(), state_at_end());
+  } else {
+    ModelSession::OneStep end = in_session_->of_one_step();
+    steps_ = end.step;
+    engine_.adopt(types_.inputs, std::move(end.weights), std::move(end.state));
+  }
   has_weights_ = true;
 }
 

@@ -78,6 +78,7 @@ class ClusterFit final : public ReplicaProgram {
   void begin_callbacks();
   void feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const;
   void feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const;
+  void choose_stages();
   std::vector<ModelStage> stages() const;
   void adopt(Session& session);
   void adopt_saved();

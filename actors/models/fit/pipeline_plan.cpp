@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 
+#include "actors/input/rows.h"
+#include "actors/layers/network_builder.h"
+#include "actors/models/fit/layer_costs.h"
 #include "dataflow/cluster/device_name.h"
 #include "dataflow/graph/state_ops.h"
 #include "dataflow/train/replica_device_setter.h"
@@ -21,6 +26,43 @@ DeviceFunction stage_device(const std::vector<std::string>& places, std::size_t 
     const bool is_placed = DeviceName::parse(node.device).task.has_value();
     return is_placed ? std::string() : places[(*next)++ % places.size()];
   };
+}
+
+LayerCosts measured_costs(const PipelineOptions& pipeline, const ModelEngine& engine,
+                          const Tuple& example, std::int64_t rows,
+                          const std::shared_ptr<Runtime>& runtime) {
+  RowStacker stacker(rows);
+  for (std::int64_t row = 0; row < rows; ++row) stacker.add_row(example, 0);
+  const std::string device = pipeline.devices.empty() ? "" : pipeline.devices.front();
+  try {
+    return measure_layers(engine.architecture, stacker.take(), engine.compiled(), device, runtime);
+  } catch (const Error& error) {
+    spdlog::warn(
+        "pipeline: the layers cannot be measured one by one, so it is cut by their arithmetic: {}",
+        error.what());
+    return {};
+  }
+}
+
+// Of each layer its name, in the order of the stage.
+std::vector<std::string> layers_of(const ModelStage& stage, const Architecture& architecture) {
+  std::vector<std::string> names;
+  for (const NamedLayer& layer : named_layers(architecture))
+    if (std::ranges::find(stage.results, layer.results.front()) != stage.results.end())
+      names.push_back(layer.name);
+  return names;
+}
+
+void log_costs(const std::vector<ModelStage>& stages, const Architecture& architecture,
+               const LayerCosts& costs) {
+  std::vector<std::string> of_stages;
+  for (const ModelStage& stage : stages) {
+    double sum = 0;
+    for (const std::string& layer : layers_of(stage, architecture)) sum += costs.at(layer);
+    of_stages.push_back(fmt::format("{:.3g}", sum));
+  }
+  spdlog::info("pipeline: stages {} cost {} (measured costs are seconds for a micro-batch)",
+               describe(stages, architecture), fmt::join(of_stages, ", "));
 }
 
 }  // namespace
@@ -63,6 +105,29 @@ std::vector<ModelStage> stages_on(const std::vector<TaskName>& tasks, int replic
     stages[i].device = stage_device(places, static_cast<std::size_t>(replica));
   }
   return stages;
+}
+
+std::vector<std::string> choose_cut(const PipelineOptions& pipeline, const ModelEngine& engine,
+                                    const ModelEngine::ExampleTypes& types, const Tuple& example,
+                                    std::int64_t rows, const std::shared_ptr<Runtime>& runtime) {
+  const auto inputs = engine.types_of_inputs(types.inputs);
+  const Architecture& architecture = engine.architecture;
+  CutOptions options{.stages = pipeline.stages, .before = {}, .costs = pipeline.layer_costs};
+  // Refuses what is impossible, before anything is measured.
+  auto names = layers_to_cut_before(architecture, inputs, options);
+  if (options.costs.empty()) {
+    options.costs = measured_costs(pipeline, engine, example, rows, runtime);
+    names = layers_to_cut_before(architecture, inputs, options);
+  }
+  if (!options.costs.empty()) log_costs(cut(architecture, inputs, options), architecture, options.costs);
+  return names;
+}
+
+std::string describe(const std::vector<ModelStage>& stages, const Architecture& architecture) {
+  std::vector<std::string> texts;
+  for (const ModelStage& stage : stages)
+    texts.push_back(fmt::format("{}", fmt::join(layers_of(stage, architecture), ", ")));
+  return fmt::format("{}", fmt::join(texts, " | "));
 }
 
 std::string describe(const std::optional<PipelineOptions>& pipeline,

@@ -1,11 +1,14 @@
 // The plan of a pipeline for a fit().
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "actors/models/model.h"
+#include "actors/models/model_engine.h"
 #include "actors/models/network/micro_batches.h"
 #include "actors/models/network/stages.h"
 #include "actors/strategies/distribution.h"
@@ -26,6 +29,16 @@ std::optional<MicroBatchOptions> micro_batches_of(const FitOptions& options, con
 std::vector<ModelStage> stages_on(const std::vector<TaskName>& tasks, int replica,
                                   const PipelineOptions& pipeline, const Architecture& architecture,
                                   const std::vector<TensorType>& inputs);
+
+// The layers before which to cut where the user names none: by PipelineOptions::layer_costs, else by
+// measured ones for a micro-batch of `rows` examples, each as `example`, a batch of one. Logs the stages
+// with their costs. Throws what cut() throws.
+std::vector<std::string> choose_cut(const PipelineOptions& pipeline, const ModelEngine& engine,
+                                    const ModelEngine::ExampleTypes& types, const Tuple& example,
+                                    std::int64_t rows, const std::shared_ptr<Runtime>& runtime);
+
+// For people: the layers of each stage, "dense, dense_1 | dense_2".
+std::string describe(const std::vector<ModelStage>& stages, const Architecture& architecture);
 
 // For people: "2 stages, balanced, 4 micro-batches, 1f1b".
 std::string describe(const std::optional<PipelineOptions>& pipeline,

@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <initializer_list>
-#include <limits>
-#include <map>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "actors/layers/checks.h"
 #include "actors/layers/network_builder.h"
+#include "actors/models/network/balanced_cut.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "dataflow/values/error.h"
 #include "dataflow/values/spelling.h"
@@ -122,55 +121,49 @@ Borders named_borders(const std::vector<Use>& uses, const CutOptions& options) {
   return borders;
 }
 
-// The borders with which the most costly part costs least, by dynamic programming.
-class BalancedCut {
- public:
-  explicit BalancedCut(const std::vector<Use>& uses) : uses_(uses) {
-    for (const Use& use : uses) sums_.push_back(sums_.back() + use.cost);
-    for (std::size_t border = 1; border < uses.size(); ++border)
-      if (divided_layer(uses, border).empty()) allowed_.push_back(border);
+// Every layer has one: a name that was forgotten would be a layer that costs nothing.
+void set_costs(std::vector<Use>& uses, const LayerCosts& costs) {
+  std::vector<std::string_view> known;
+  for (const Use& use : uses) known.push_back(use.name);
+  for (const auto& [name, cost] : costs) {
+    if (std::ranges::find(known, name) == known.end())
+      throw invalid_argument(fmt::format("pipeline: a cost is given for '{}'; the model has {}{}", name,
+                                         names_of(uses), did_you_mean(name, known)));
+    if (!(cost >= 0) || !std::isfinite(cost))
+      throw invalid_argument(
+          fmt::format("pipeline: the cost of '{}' is {}; expected 0 or more", name, cost));
   }
-
-  Borders make(int stages) const {
-    if (allowed_.size() + 1 < static_cast<std::size_t>(stages))
-      throw invalid_argument(fmt::format(
-          "pipeline: the model can be cut into at most {} parts, but {} stages are wanted; "
-          "its layers are {}{}",
-          allowed_.size() + 1, stages, names_of(uses_),
-          allowed_.size() + 1 < uses_.size() ? ", and a layer that is used twice stays whole" : ""));
-    return best(0, 0, stages).borders;
+  for (Use& use : uses) {
+    const auto found = costs.find(use.name);
+    if (found == costs.end())
+      throw invalid_argument(fmt::format("pipeline: no cost is given for '{}'; give one for each of {}",
+                                         use.name, names_of(uses)));
+    use.cost = found->second / static_cast<double>(std::ranges::count(known, use.name));
   }
+}
 
- private:
-  struct Found {
-    double cost = std::numeric_limits<double>::infinity();
-    Borders borders;
-  };
+Borders balanced_borders(const std::vector<Use>& uses, int stages) {
+  std::vector<double> costs;
+  for (const Use& use : uses) costs.push_back(use.cost);
+  Borders allowed;
+  for (std::size_t border = 1; border < uses.size(); ++border)
+    if (divided_layer(uses, border).empty()) allowed.push_back(border);
+  if (allowed.size() + 1 < static_cast<std::size_t>(stages))
+    throw invalid_argument(fmt::format(
+        "pipeline: the model can be cut into at most {} parts, but {} stages are wanted; "
+        "its layers are {}{}",
+        allowed.size() + 1, stages, names_of(uses),
+        allowed.size() + 1 < uses.size() ? ", and a layer that is used twice stays whole" : ""));
+  return balanced_cut(costs, allowed, stages);
+}
 
-  double cost(std::size_t from, std::size_t to) const { return sums_[to] - sums_[from]; }
-
-  // Of the uses from `first` on; `next` counts the borders in front of them.
-  Found best(std::size_t first, std::size_t next, int stages) const {
-    if (stages == 1) return {cost(first, uses_.size()), {}};
-    auto& known = known_[{next, stages}];
-    if (known) return *known;
-    Found found;
-    for (std::size_t i = next; i + static_cast<std::size_t>(stages) <= allowed_.size() + 1; ++i) {
-      Found rest = best(allowed_[i], i + 1, stages - 1);
-      const double most = std::max(cost(first, allowed_[i]), rest.cost);
-      if (most >= found.cost) continue;
-      rest.borders.insert(rest.borders.begin(), allowed_[i]);
-      found = {most, std::move(rest.borders)};
-    }
-    known = found;
-    return found;
-  }
-
-  const std::vector<Use>& uses_;
-  std::vector<double> sums_{0};
-  std::vector<std::size_t> allowed_;
-  mutable std::map<std::pair<std::size_t, int>, std::optional<Found>> known_;
-};
+Borders borders_of(std::vector<Use>& uses, const CutOptions& options) {
+  if (options.stages < 1)
+    throw invalid_argument(fmt::format("pipeline: expected 1 stage or more, got {}", options.stages));
+  if (!options.before.empty()) return named_borders(uses, options);
+  if (!options.costs.empty()) set_costs(uses, options.costs);
+  return balanced_borders(uses, options.stages);
+}
 
 }  // namespace
 
@@ -181,17 +174,23 @@ std::vector<ModelStage> whole(const Architecture& architecture, const std::strin
 
 std::vector<ModelStage> cut(const Architecture& architecture, const std::vector<TensorType>& inputs,
                             const CutOptions& options) {
-  if (options.stages < 1)
-    throw invalid_argument(fmt::format("pipeline: expected 1 stage or more, got {}", options.stages));
-  const auto uses = uses_of_layers(architecture, inputs);
-  Borders borders =
-      options.before.empty() ? BalancedCut(uses).make(options.stages) : named_borders(uses, options);
+  auto uses = uses_of_layers(architecture, inputs);
+  Borders borders = borders_of(uses, options);
   borders.push_back(uses.size());
   std::vector<ModelStage> stages(borders.size());
   std::size_t use = 0;
   for (std::size_t i = 0; i < stages.size(); ++i)
     for (; use < borders[i]; ++use) stages[i].results.push_back(uses[use].result);
   return stages;
+}
+
+std::vector<std::string> layers_to_cut_before(const Architecture& architecture,
+                                              const std::vector<TensorType>& inputs,
+                                              const CutOptions& options) {
+  auto uses = uses_of_layers(architecture, inputs);
+  std::vector<std::string> names;
+  for (const std::size_t border : borders_of(uses, options)) names.push_back(uses[border].name);
+  return names;
 }
 
 }  // namespace actorflow

@@ -9,9 +9,13 @@ Error damaged(const std::string& file, const std::string& what) {
 
 Error too_large(const std::string& file, const std::string& what) {
   return Error(
-      Code::resource_exhausted,
+      Code::invalid_argument,
       "'" + file + "': " + what +
           "; write it with smaller pages, give a job more --memory, or replace it if it is damaged");
+}
+
+Error out_of_memory(const std::string& file, const std::string& what) {
+  return Error(Code::resource_exhausted, "'" + file + "' cannot be read: " + what);
 }
 
 Error encrypted(const std::string& file) {

@@ -14,7 +14,10 @@ namespace actorflow {
 
 // The error of a damaged file, naming the file.
 Error damaged(const std::string& file, const std::string& what);
+// Of pages above the limit of LimitedPool, which they are whenever they are read.
 Error too_large(const std::string& file, const std::string& what);
+// Of a machine without memory, which may have some later.
+Error out_of_memory(const std::string& file, const std::string& what);
 Error encrypted(const std::string& file);
 
 // Calls Arrow and rethrows its errors as ours, with this place of the file in front ("row group 2: ", or
@@ -27,7 +30,9 @@ auto guarded(const ArrowBytes& bytes, const std::string& place, F&& call) {
     throw;
   } catch (const parquet::ParquetStatusException& error) {
     bytes.rethrow();
-    if (error.status().IsOutOfMemory()) throw too_large(bytes.name(), place + error.status().message());
+    const std::string what = place + error.status().message();
+    if (error.status().IsCapacityError()) throw too_large(bytes.name(), what);
+    if (error.status().IsOutOfMemory()) throw out_of_memory(bytes.name(), what);
     throw damaged(bytes.name(), place + error.what());
   } catch (const std::exception& error) {
     bytes.rethrow();

@@ -25,8 +25,8 @@ void LimitedPool::Free(std::uint8_t* memory, std::int64_t size, std::int64_t ali
 arrow::Status LimitedPool::expect_room(std::int64_t size, std::int64_t freed) const {
   const std::int64_t others = allocated_ - freed;
   if (size <= limit_ - others) return arrow::Status::OK();
-  return arrow::Status::OutOfMemory("a page or its values want ", size, " bytes of memory beside ",
-                                    others, " of other pages, where ", limit_, " are the limit");
+  return arrow::Status::CapacityError("a page or its values want ", size, " bytes of memory beside ",
+                                      others, " of other pages, where ", limit_, " are the limit");
 }
 
 void LimitedPool::count(std::int64_t size, std::int64_t freed) {

@@ -10,7 +10,8 @@
 namespace actorflow {
 
 // Arrow's memory, of which no more than the limit is out at once: what a page announces, which may be
-// damaged, is asked for before anything is read. Not thread-safe.
+// damaged, is asked for before anything is read. What is above the limit fails as CapacityError, what
+// the machine does not have as OutOfMemory. Not thread-safe.
 class LimitedPool final : public arrow::MemoryPool {
  public:
   explicit LimitedPool(std::int64_t limit) : limit_(limit) {}

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "schema/codec/message_codec.h"
+#include "schema/codec/message_size.h"
 #include "schema/rpc/port/peer_server.h"
 
 namespace actorflow {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 
@@ -10,11 +11,10 @@
 
 namespace actorflow::test {
 
-TfConfigCluster::TfConfigCluster(std::vector<std::string> command, const Jobs& jobs, const Jobs& beside)
-    : command_(std::move(command)) {
-  int count = 0;
-  for (const auto& [job, tasks] : jobs) count += tasks;
-  const auto addresses = free_addresses(count);
+TfConfigCluster::TfConfigCluster(std::vector<std::string> command, const Jobs& jobs, const Jobs& beside,
+                                 Lan* machines)
+    : command_(std::move(command)), machines_(machines) {
+  const auto addresses = addresses_of(jobs);
   auto address = addresses.begin();
   std::vector<std::string> members;
   for (const auto& [job, tasks] : jobs) {
@@ -30,6 +30,16 @@ TfConfigCluster::TfConfigCluster(std::vector<std::string> command, const Jobs& j
     for (int task = 0; task < tasks; ++task) tasks_.emplace_back(job, task);
 }
 
+std::vector<std::string> TfConfigCluster::addresses_of(const Jobs& jobs) {
+  std::vector<std::string> names;
+  for (const auto& [job, tasks] : jobs)
+    for (int task = 0; task < tasks; ++task) names.push_back(fmt::format("{}-{}", job, task));
+  if (!machines_) return free_addresses(static_cast<int>(names.size()));
+  for (std::size_t i = 0; i < names.size(); ++i) machines_->set_name(names[i], static_cast<int>(i));
+  for (std::string& name : names) name += ":2222";
+  return names;
+}
+
 void TfConfigCluster::start(const std::string& job, int task, const std::vector<std::string>& flags) {
   std::vector<std::string> command{
       "/usr/bin/env",
@@ -37,6 +47,10 @@ void TfConfigCluster::start(const std::string& job, int task, const std::vector<
                   task)};
   command.insert(command.end(), command_.begin(), command_.end());
   command.insert(command.end(), flags.begin(), flags.end());
+  if (machines_) {
+    const auto machine = std::ranges::find(tasks_, Task(job, task)) - tasks_.begin();
+    command = machines_->on(static_cast<int>(machine), std::move(command));
+  }
   processes_[{job, task}] = std::make_unique<Process>(std::move(command));
 }
 

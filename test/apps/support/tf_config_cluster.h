@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/rehearsal/lan.h"
 #include "test/apps/support/process.h"
 
 namespace actorflow::test {
@@ -15,8 +16,10 @@ using Jobs = std::map<std::string, int>;  // and the numbers of their tasks
 
 class TfConfigCluster {
  public:
-  // All tasks run `command`. Those of `beside`, such as an evaluator, are no part of the cluster.
-  TfConfigCluster(std::vector<std::string> command, const Jobs& jobs, const Jobs& beside = {});
+  // All tasks run `command`. Those of `beside`, such as an evaluator, are no part of the cluster. With
+  // machines each task of the cluster has one of its own, in the order of the jobs' names.
+  TfConfigCluster(std::vector<std::string> command, const Jobs& jobs, const Jobs& beside = {},
+                  Lan* machines = nullptr);
 
   // `flags` are for this task only.
   void start(const std::string& job, int task, const std::vector<std::string>& flags = {});
@@ -33,7 +36,10 @@ class TfConfigCluster {
  private:
   using Task = std::pair<std::string, int>;
 
+  std::vector<std::string> addresses_of(const Jobs& jobs);
+
   std::vector<std::string> command_;
+  Lan* machines_ = nullptr;
   std::string cluster_;  // in JSON
   std::vector<Task> tasks_;
   std::map<Task, std::unique_ptr<Process>> processes_;

@@ -181,8 +181,9 @@ void name_library() {
   // dataflow/graph/tensor_types.h
   keep(&af::parse_tensor_types, &af::describe, &af::fits);
   // dataflow/ops/checkpoint_ops.h
-  keep(&af::snapshot_variables_op, &af::write_snapshot_op, &af::restore_variables_op,
-       &af::checkpoint_ops, &af::checkpoint_attrs, &af::variables_in_checkpoint);
+  keep(&af::snapshot_variables_op, &af::write_snapshot_op, &af::take_from_snapshot_op,
+       &af::restore_variables_op, &af::checkpoint_ops, &af::checkpoint_attrs,
+       &af::variables_in_checkpoint);
   // dataflow/ops/collective_ops.h
   keep(&af::all_reduce, &af::grouped_all_reduce, &af::grouped_reduce_scatter, &af::all_gather,
        static_cast<af::Output (*)(const af::Output&, const af::RankList&, int, const std::string&)>(
@@ -379,29 +380,29 @@ void name_jobs() {
   keep(&af::open_data_file_or_gzip);
   // actors/jobs/engine/operator_failure.h
   keep(&af::throw_operator_failure, &af::at_record);
-  // actors/jobs/input_files.h
+  // actors/jobs/sources/input_files.h
   keep(&af::find_input, &af::pieces_of);
   // actors/jobs/job.h
   keep(&af::run_jobs);
   // actors/jobs/run_job.h
   keep(&af::run_job, &af::find_job, &af::run_function);
-  // actors/jobs/job_context.h
+  // actors/jobs/context/job_context.h
   keep(&af::engine_options);
   // actors/jobs/parquet/parquet_input.h
   keep(&af::check_parquet);
-  // actors/jobs/csv_input.h
+  // actors/jobs/sources/csv_input.h
   keep(&af::match_headers, &af::choose_columns);
   // schema/records/csv_field.h
   keep(&af::without_byte_order_mark);
-  // actors/jobs/outputs.h
+  // actors/jobs/outputs/outputs.h
   keep(&af::part_name, &af::expect_output, &af::prepare_output, &af::finish_output);
-  // actors/jobs/hot_keys.h, skew.h
+  // actors/jobs/sinks/hot_keys.h, skew.h
   keep(&af::hot_keys_of, &af::log_divided_key, &af::throw_large_value);
-  // actors/jobs/parquet_sink.h
+  // actors/jobs/outputs/parquet_sink.h
   keep(&af::parquet_names, &af::expect_parquet_texts);
   // actors/jobs/tensors/job_dataset.h, job_share.h
   keep(&af::run_parts_here, &af::throw_elsewhere, &af::throw_share_lost);
-  // actors/jobs/top.h
+  // actors/jobs/sorting/top.h
   keep(&af::scrambled);
   // dataflow/jobs/plan.h
   keep<std::string(std::span<const af::PlanStage>)>(&af::to_text);

@@ -18,6 +18,9 @@ struct Flags {
   std::string freeze, checkpoint_folder, weights_folder;
   int epochs = 60;
   bool average = false;
+  bool insecure = false;
+  std::int64_t heartbeat_timeout_ms = ServerOptions{}.heartbeat_timeout_ms;
+  std::int64_t connect_timeout_ms = ReplicaOptions{}.connect_timeout_ms;
 
   void add_to(Command& command) {
     command.option("--class_weight", class_weight, "A class and its weight, for each class");
@@ -27,6 +30,9 @@ struct Flags {
     command.option("--weights_dir", weights_folder, "For the weights after each epoch");
     command.flag("--average", average,
                  "Lower the rate on a plateau, and take the mean of the weights after each epoch");
+    command.flag("--insecure", insecure, "Other machines may reach this task without credentials");
+    command.option("--heartbeat_timeout_ms", heartbeat_timeout_ms, "Of silence, until a task is lost");
+    command.option("--connect_timeout_ms", connect_timeout_ms, "Of waiting for a task out of reach");
   }
 };
 
@@ -52,11 +58,16 @@ int learn(const Flags& flags) {
                                                    Logs& logs) { logs.set("made_up", -(epoch / 20)); }}),
                       reduce_on_plateau(on_plateau), averaged_weights()});
   }
+  ServerOptions server;
+  server.insecure = flags.insecure;
+  server.heartbeat_timeout_ms = flags.heartbeat_timeout_ms;
   const Distribution strategy =
       distribution_from_environment({.strategy = Synchronous{},
                                      .checkpoint_folder = flags.checkpoint_folder,
                                      .save_checkpoint = {.steps = 50},
-                                     .mark_end = true});
+                                     .mark_end = true,
+                                     .connect_timeout_ms = flags.connect_timeout_ms},
+                                    server);
   model.fit(flowers.shuffle({.seed = 1}), {.epochs = flags.epochs,
                                            .batch_size = 12,
                                            .class_weight = flags.class_weight,

@@ -116,6 +116,11 @@ Rows scatter_rows() {
        {{f32, {2, 3, 2}}, {i64, {2, 3}, 0, 4}},
        {{"num_segments", std::int64_t{4}}},
        segment_sum({4, 2})},
+      {"UnsortedSegmentSum",
+       "segments of thousands",
+       {{i64, {7000, 2}, -9, 9}, {i32, {7000}, 0, 2}},
+       {{"num_segments", std::int64_t{3}}},
+       segment_sum({3, 2})},
   };
 }
 

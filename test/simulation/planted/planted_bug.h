@@ -30,6 +30,7 @@ enum class PlantedBug {
   lost_spill,           // records for which the disk has no room are forgotten
   accepted_late,        // an attempt that comes too late counts beside the one in its place
   counted_again,        // counters of a part that is made again count again
+  counted_in_vain,      // counters of an attempt that has failed count with the next one
   wrong_slice,          // a task gives the slice of another partition than it was asked for
   empty_if_missing,     // slices that another task does not have count as empty
   success_first,        // _SUCCESS is there before the files are

@@ -159,6 +159,14 @@ JOBS_FIND(not_mended)
 JOBS_FIND(wrong_part)
 JOBS_FIND(wrong_slice)
 
+// By the judge of scenarios, which compares what the tasks were told beside the files.
+BOOST_AUTO_TEST_CASE(finds_counted_in_vain) {
+  const auto scenario =
+      actorflow::Scenario::read(ACTORFLOW_SOURCE_DIR "/apps/scenarios/counted_words.scenario");
+  const auto undisturbed = actorflow::simulate_undisturbed(scenario);
+  check_found_by([&] { actorflow::simulate(scenario, undisturbed); }, PlantedBug::counted_in_vain);
+}
+
 // A task must lose all of its slots.
 BOOST_AUTO_TEST_CASE(finds_kept_slot) { check_found_by_jobs(PlantedBug::kept_slot, 8000); }
 
