@@ -11,6 +11,7 @@
 #include "actors/client/session.h"
 #include "actors/collectives/communicator.h"
 #include "actors/eager/all_reduce.h"
+#include "actors/eager/committed_state.h"
 #include "actors/eager/eager_checkpoint.h"
 #include "actors/eager/eager_model.h"
 #include "actors/estimator/canned.h"
