@@ -23,14 +23,18 @@ std::string task_of(const std::string& device) {
   return name.job && name.task ? TaskName{*name.job, *name.task}.to_string() : "";
 }
 
+bool on_many_tasks(const std::vector<Output>& nodes) {
+  constexpr std::size_t few = 2;
+  std::set<std::string> tasks;
+  for (const auto& output : nodes) tasks.insert(task_of(output.node().device));
+  return tasks.size() > few;
+}
+
 // What the task of the global step waits for, so that a step counts after its updates. With updates on
 // many tasks these report to the replica, which reports once: otherwise every task would report to that
 // one task for every replica, and with many replicas it is the first to be busy all the time.
 std::vector<Output> gathered(const Training& t, const std::vector<Output>& updates) {
-  constexpr std::size_t few = 2;
-  std::set<std::string> tasks;
-  for (const auto& update : updates) tasks.insert(task_of(update.node().device));
-  if (tasks.size() <= few) return updates;
+  if (!on_many_tasks(updates)) return updates;
   return {t.graph.on(t.worker, [&] { return t.graph.group(updates, "updated"); })};
 }
 
@@ -189,11 +193,13 @@ class SynchronousTraining {
       accumulated.push_back(accumulate(update));
       counts.push_back(count_gradients(t_, update.variable, beside(update, "gradient_counts")));
     }
-    const Output token = take_token(gathered(t_, accumulated), contribution_, "take_token");
-    const Output advanced = move_to(token);
+    const bool asks_early = on_many_tasks(accumulated) && token_means_updated();
+    const Output token =
+        take_token(asks_early ? handed_in() : gathered(t_, accumulated), contribution_, "take_token");
+    std::vector<Output> ends{move_to(token)};
+    if (asks_early) ends.insert(ends.end(), accumulated.begin(), accumulated.end());
     const Output after = t_.graph.on(t_.worker, [&] {
-      return t_.graph.after({advanced},
-                            [&] { return t_.graph.add(identity_op(), {token}, {}, "step"); });
+      return t_.graph.after(ends, [&] { return t_.graph.add(identity_op(), {token}, {}, "step"); });
     });
     const Output none = t_.graph.constant(std::int64_t{-1}), first = t_.graph.constant(std::int64_t{0});
     TrainOp train;
@@ -206,6 +212,23 @@ class SynchronousTraining {
   }
 
  private:
+  // Whether nobody gets a token of the next step before each variable has its gradients of this one:
+  // then a replica may ask for it when it has sent its own, and need not hear from each task that they
+  // have come. Not where a replica contributes to a step more than once.
+  bool token_means_updated() const {
+    return strategy_.initial_tokens == 0 && strategy_.replicas_to_aggregate <= t_.replication.replicas;
+  }
+
+  // When all gradients are there, and so have been sent.
+  std::vector<Output> handed_in() const {
+    std::vector<Output> gradients;
+    for (const auto& update : t_.updates) {
+      const GradientInputs inputs(update.gradient);
+      gradients.insert(gradients.end(), inputs.outputs.begin(), inputs.outputs.end());
+    }
+    return {t_.graph.on(t_.worker, [&] { return t_.graph.group(gradients, "handed_in"); })};
+  }
+
   // A step without a task is found on the variable's own, where it is if no variable names one.
   void expect_coordinator_of(const Variable& variable) const {
     const std::string task = task_of(variable.device());

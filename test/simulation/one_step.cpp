@@ -23,6 +23,11 @@ SIMULATION_TEST(with_a_backup_worker_every_checkpoint_is_of_one_step, seeds(1, 5
   job.expect_one_step();
 }
 
+SIMULATION_TEST(with_a_backup_worker_and_many_servers_every_checkpoint_is_of_one_step, seeds(1, 30)) {
+  static const WatchedJob job("watched_backup", {"ps=4"});
+  job.expect_one_step();
+}
+
 SIMULATION_TEST(with_bounded_staleness_every_checkpoint_is_of_one_step, seeds(1, 50)) {
   static const WatchedJob job("watched_staleness", {});
   job.expect_one_step();
@@ -30,6 +35,13 @@ SIMULATION_TEST(with_bounded_staleness_every_checkpoint_is_of_one_step, seeds(1,
 
 SIMULATION_TEST(through_faults_those_with_a_backup_worker_are_what_they_say, seeds(1, 50)) {
   static const WatchedJob job("watched_backup", disturbances);
+  BOOST_TEST(job.run().seen() > 0u);
+}
+
+SIMULATION_TEST(through_faults_those_with_many_servers_are_what_they_say, seeds(1, 30)) {
+  auto disturbed = disturbances;
+  disturbed.push_back("ps=4");
+  static const WatchedJob job("watched_backup", disturbed);
   BOOST_TEST(job.run().seen() > 0u);
 }
 
