@@ -53,11 +53,13 @@ SIMULATION_TEST(through_faults_those_with_bounded_staleness_are_what_they_say, s
 // Or the cases above would say nothing.
 BOOST_AUTO_TEST_CASE(steps_are_held_and_holders_are_lost) {
   Point::take_all();
-  for (const auto* name : {"watched_backup", "watched_staleness"}) {
-    const WatchedJob job(name,
-                         {"faults=0.2s kill /job:worker/task:0; 0.5s restart /job:worker/task:0"});
-    BOOST_TEST(!run_seeds({1, 30}, [&job] { job.run(); }, {}));
-  }
+  for (const auto* name : {"watched_backup", "watched_staleness"})
+    for (const int killed_ms : {180, 200, 220}) {
+      const WatchedJob job(name, {fmt::format("faults=0.{}s kill /job:worker/task:0; 0.5s restart "
+                                              "/job:worker/task:0",
+                                              killed_ms)});
+      BOOST_TEST(!run_seeds({1, 30}, [&job] { job.run(); }, {}));
+    }
   const auto hits = Point::take_all();
   for (const auto* point : {"steps held for a checkpoint", "a hold whose holder was lost"})
     BOOST_TEST(hits.at(point) > 0U, point);
