@@ -1,4 +1,6 @@
 // Checkpoints of training whose replicas wait for each other: all variables and slots of one step.
+#include <fmt/format.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include "actors/probes/point.h"
