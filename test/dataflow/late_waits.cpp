@@ -2,8 +2,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "dataflow/graph/core_ops.h"
-#include "dataflow/graph/state_ops.h"
 #include "dataflow/transform/step_graph.h"
 #include "test/dataflow/tiny_ops.h"
 
@@ -52,7 +50,7 @@ BOOST_AUTO_TEST_CASE(what_is_seen_at_the_end_alone_waits_for_no_other_task) {
   BOOST_TEST(without_late_waits(step.graph).node(fetched).controls.empty());
 }
 
-BOOST_AUTO_TEST_CASE(what_state_is_changed_by_waits) {
+BOOST_AUTO_TEST_CASE(what_an_assignment_takes_or_follows_waits) {
   for (const bool by_control : {false, true}) {
     Program p;
     const auto change = [&] { return p.g.assign(p.v, by_control ? p.x : p.y); };
