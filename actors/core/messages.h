@@ -5,6 +5,7 @@
 #include <caf/actor.hpp>
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "actors/core/held_state.h"
@@ -32,6 +33,7 @@ struct StartStep {
   FencingEpoch epoch = 0;
   std::vector<Slot> args;
   bool trace = false;
+  bool goes_on = false;  // the next step follows: LaneIdle takes the answer to the master
 };
 // worker -> lane or conductor, rendezvous, coordinator, shard, queues; conductor -> node actor:
 // everything that waits for something of the step fails with the reason.
@@ -44,6 +46,7 @@ struct LaneIdle {
   std::uint64_t graph = 0;
   StepId step = 0;
   bool ok = true;
+  std::optional<StepDone> answer{};  // for the master, unless it has been sent
 };
 // worker -> shard: asks for the moment at which nothing waits any more of what the executable has
 // contributed to variables, so that the step may begin that reads them next.

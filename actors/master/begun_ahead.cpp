@@ -29,6 +29,13 @@ bool updates(const Node& node) {
                                                   &count_step_op(), &take_token_op()});
 }
 
+// Whether gradients are handed in, and nobody waits until they have been applied, as a token is waited
+// for. The end of such a step may not wait for other replicas, either.
+bool hands_in_only(const GraphDef& graph) {
+  const auto asks = [](const Node& node) { return node.op == &take_token_op(); };
+  return std::ranges::any_of(graph.nodes, accumulates) && std::ranges::none_of(graph.nodes, asks);
+}
+
 // Whether a replica that has contributed to a step goes on with the next one.
 bool goes_on_with_the_next_step(const Node& node) {
   if (node.op == &advance_clock_op()) return false;
@@ -89,7 +96,7 @@ class TasksAhead {
 }  // namespace
 
 std::set<TaskName> tasks_that_begin_ahead(const GraphDef& placed, const TaskContext& task) {
-  if (task.all_in_this_process()) return {};
+  if (task.all_in_this_process() || hands_in_only(placed)) return {};
   if (!std::ranges::all_of(placed.nodes, goes_on_with_the_next_step)) return {};
   return TasksAhead(placed).without(task.name_of(task.own));
 }

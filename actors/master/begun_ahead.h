@@ -16,7 +16,9 @@ namespace actorflow {
 // the step before, and computes with them. The shard begins it when the updates have been applied, so it
 // reads what a step that is asked for then would read. None where that would be another value: with a
 // bound of staleness, which holds only for reads after the replica's clock has moved; and none where a
-// replica may contribute to a step twice, for which it would wait for the end of the step. None within a
+// replica may contribute to a step twice, for which it would wait for the end of the step. None where a
+// step ends when it has handed in its gradients, since the end is told with what the next step sends,
+// after the updates. None within a
 // process either, where a round trip costs less than the messages between a worker and its shard about
 // when to begin.
 std::set<TaskName> tasks_that_begin_ahead(const GraphDef& placed, const TaskContext& task);

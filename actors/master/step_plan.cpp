@@ -9,6 +9,7 @@
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/transform/fuse.h"
 #include "dataflow/transform/gather_variables.h"
+#include "dataflow/transform/late_waits.h"
 #include "dataflow/transform/optimise.h"
 #include "dataflow/transform/partition.h"
 #include "dataflow/transform/place.h"
@@ -96,7 +97,7 @@ std::vector<PlannedPart> cut_step(const GraphDef& placed, const TaskContext& tas
     return has_kernel(task, op, DeviceName::parse(device).type.value_or(""));
   };
   std::vector<PlannedPart> parts;
-  const GraphDef fused = fuse(placed, builtin_fusions(), can_run).graph;
+  const GraphDef fused = without_late_waits(fuse(placed, builtin_fusions(), can_run).graph);
   const auto ahead = tasks_that_begin_ahead(fused, task);
   const auto capturing = tasks_that_may_capture(fused);
   for (auto& [name, part] : partition(fused)) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "schema/checksum.h"
 #include "schema/codec/message_bytes.h"
@@ -45,16 +47,24 @@ struct SimNetwork::Connection {
   bool caller_there = true;  // nobody tells it anything after it has gone
   bool open = true;
   World::Time last_small{}, last_large{};  // arrivals: each lane keeps its order
+  std::optional<World::Time> delivery_left{};  // when the last one of small messages was sent
+  Nanoseconds delivery_latency{0};             // of that one
 };
 
 struct SimNetwork::Flight {
-  Flight(ConnectionRef on, std::vector<std::byte> encoded, std::size_t modelled, World::Time at)
-      : connection(std::move(on)), bytes(std::move(encoded)), modelled_bytes(modelled), sent(at) {}
+  Flight(ConnectionRef on, std::vector<std::byte> encoded, std::size_t modelled, World::Time at,
+         bool joins)
+      : connection(std::move(on)),
+        bytes(std::move(encoded)),
+        modelled_bytes(modelled),
+        sent(at),
+        joins_others(joins) {}
 
   ConnectionRef connection;
   std::vector<std::byte> bytes;
   std::size_t modelled_bytes;
   World::Time sent;
+  bool joins_others;
 };
 
 class SimNetwork::LinkEnd final : public Link {
@@ -161,13 +171,19 @@ Nanoseconds SimNetwork::latency(TrackId from, TrackId to) {
   return time + machine(from).delay + machine(to).delay;
 }
 
+bool SimNetwork::joins_others(Connection& connection, std::size_t size_bytes) {
+  if (size_bytes >= large_message_bytes) return false;
+  return std::exchange(connection.delivery_left, world_.now()) == world_.now();
+}
+
 // Large messages take the ports of both machines for their time; all come in the order of their lane.
-World::Time SimNetwork::arrival(Connection& connection, const Message& message, std::size_t size_bytes) {
+World::Time SimNetwork::arrival(Connection& connection, const Message& message, std::size_t size_bytes,
+                                bool joins) {
   const TrackId from = connection.caller, to = connection.port->machine;
   const bool large = size_bytes >= large_message_bytes;
   const auto transfer = Nanoseconds(
       static_cast<Nanoseconds::rep>(1e9 * static_cast<double>(size_bytes) / model_.bytes_per_second));
-  World::Time time = handled(from, size_bytes);
+  World::Time time = handled(from, size_bytes, joins);
   if (large) {
     World::Time& sending_until = machine(from).sending_until;
     time = sending_until = std::max(time, sending_until) + transfer;
@@ -176,7 +192,8 @@ World::Time SimNetwork::arrival(Connection& connection, const Message& message, 
     time = receiving_until = std::max(time, receiving_until + transfer);
     if (world_.random().chance(model_.late)) time += Nanoseconds(world_.random().below(latest.count()));
   } else {
-    time += transfer + latency(from, to);
+    if (!joins || model_.delivery_cost == 0ns) connection.delivery_latency = latency(from, to);
+    time += transfer + connection.delivery_latency;
   }
   if (world_.random().chance(model_.loss)) time += retransmission_time;
   auto& last = large ? connection.last_large : connection.last_small;
@@ -192,9 +209,9 @@ std::size_t SimNetwork::modelled_bytes(const Message& message, std::size_t encod
   return encoded_bytes + static_cast<std::size_t>((payload_scale_ - 1) * payload);
 }
 
-World::Time SimNetwork::handled(TrackId track, std::size_t size_bytes) {
+World::Time SimNetwork::handled(TrackId track, std::size_t size_bytes, bool joins) {
   const auto cost =
-      model_.message_cost +
+      model_.message_cost + (joins ? 0ns : model_.delivery_cost) +
       Nanoseconds(static_cast<Nanoseconds::rep>(model_.byte_cost_ns * static_cast<double>(size_bytes)));
   if (cost <= 0ns) return world_.now();
   Machine& handler = machine(track);
@@ -212,9 +229,11 @@ void SimNetwork::send(const ConnectionRef& connection, const Message& message) {
   if (!connection->open || !connection->port) return;
   auto bytes = encode_message(message);
   const std::size_t modelled = modelled_bytes(message, bytes.size());
+  const bool joins = joins_others(*connection, modelled);
+  if (!joins) ++deliveries_;
   const auto flight =
-      std::make_shared<const Flight>(connection, std::move(bytes), modelled, world_.now());
-  const World::Time time = arrival(*connection, message, modelled);
+      std::make_shared<const Flight>(connection, std::move(bytes), modelled, world_.now(), joins);
+  const World::Time time = arrival(*connection, message, modelled, joins);
   fly(flight, time);
   if (world_.random().chance(model_.duplication))
     fly(flight, time + latency(connection->caller, outside));
@@ -231,7 +250,8 @@ void SimNetwork::fly(const FlightRef& flight, World::Time arrival) {
 }
 
 void SimNetwork::handle(const FlightRef& flight) {
-  const World::Time done = handled(flight->connection->port->machine, flight->modelled_bytes);
+  const World::Time done =
+      handled(flight->connection->port->machine, flight->modelled_bytes, flight->joins_others);
   if (done == world_.now()) return deliver(*flight);
   world_.at(done, [this, flight] { deliver(*flight); });
 }

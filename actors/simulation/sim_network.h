@@ -46,6 +46,8 @@ class SimNetwork final : public Network {
   void process_died(TrackId machine);
 
   std::uint64_t messages() const { return messages_; }
+  // How many deliveries have carried them (LinkModel::delivery_cost).
+  std::uint64_t deliveries() const { return deliveries_; }
   // The time for which the machine has been handling messages, by the model.
   std::chrono::nanoseconds handling(TrackId machine) { return this->machine(machine).busy; }
 
@@ -62,11 +64,15 @@ class SimNetwork final : public Network {
   void shake_hands(const ConnectionRef& connection, const std::string& address, const TaskName& peer);
   Status admit(const Port& port, const TaskIdentity& caller);
   void send(const ConnectionRef& connection, const Message& message);
-  World::Time arrival(Connection& connection, const Message& message, std::size_t size_bytes);
+  // Whether a message that is sent now goes with others, which have left at this moment.
+  bool joins_others(Connection& connection, std::size_t size_bytes);
+  World::Time arrival(Connection& connection, const Message& message, std::size_t size_bytes,
+                      bool joins);
   // The size of an encoded message for the model: set_payload_scale() counts.
   std::size_t modelled_bytes(const Message& message, std::size_t encoded_bytes) const;
-  // The time when the machine will have handled a message that arrives now.
-  World::Time handled(TrackId machine, std::size_t size_bytes);
+  // The time when the machine will have handled a message that arrives now. `joins`: as a part of a
+  // delivery that it handles already.
+  World::Time handled(TrackId machine, std::size_t size_bytes, bool joins);
   // Sends a message on its way: it arrives at its machine, which handles and then receives it.
   void fly(const FlightRef& flight, World::Time arrival);
   void handle(const FlightRef& flight);
@@ -114,6 +120,7 @@ class SimNetwork final : public Network {
   std::deque<Machine> machines_;
   std::uint16_t next_port_ = 1024;
   std::uint64_t messages_ = 0;
+  std::uint64_t deliveries_ = 0;
 };
 
 }  // namespace actorflow

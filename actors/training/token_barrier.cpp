@@ -137,6 +137,10 @@ void TokenBarrier::resume() {
 
 bool TokenBarrier::stand_still(const std::set<std::int64_t>& resting) const {
   if (!tokens_ || tokens_->global_step() > held_at_) return true;
+  const auto has_handed_in = [this](const auto& entry) {
+    return entry.second.last.step == tokens_->global_step();
+  };
+  if (std::ranges::count_if(waiting_, has_handed_in) >= settings_->replicas_to_aggregate) return false;
   for (std::int64_t replica = 0; replica < settings_->total_num_replicas; ++replica)
     if (!resting.contains(replica) && !gone_.contains(replica) && !waiting_.contains(replica))
       return false;

@@ -20,7 +20,7 @@ caf::behavior Conductor::behavior() {
 void Conductor::begin(const StartStep& message) {
   active_ = true;
   step_ = message.step;
-  master_ = message.master;
+  origin_ = {message.master, message.goes_on};
   status_ = {};
   retvals_.clear();
   open_.assign(static_cast<std::size_t>(executable_->size()), false);
@@ -96,13 +96,11 @@ void Conductor::fail_step(Status status) {
 // finished once more.
 void Conductor::finish() {
   if (!status_.ok()) release_step(*task_, {step_, status_});
-  // The worker first: when the client hears of the end and starts its next step, this conductor is free.
-  caf::anon_send(task_->worker, LaneIdle{executable_->handle(), step_, status_.ok()});
   StepDone message{step_, status_, {}};
   if (status_.ok()) message.retvals = std::move(retvals_);
   if (recorder_) message.trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());
   retvals_.clear();
-  tell(*task_, master_, std::move(message));
+  report_end(*task_, origin_, *executable_, std::move(message));
   active_ = false;
 }
 

@@ -13,6 +13,7 @@
 #include "actors/core/step_tracer.h"
 #include "actors/core/task_context.h"
 #include "actors/runtime/thread_affinity.h"
+#include "actors/worker/node_calls.h"
 #include "actors/worker/node_messages.h"
 
 namespace actorflow {
@@ -47,7 +48,7 @@ class Conductor {
   // The step in progress.
   bool active_ = false;
   StepId step_ = 0;
-  TaskId master_{};
+  StepOrigin origin_;
   Status status_;
   std::vector<Slot> retvals_;
   std::vector<bool> open_;  // by node: it has a frame and has not reported

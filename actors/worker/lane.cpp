@@ -40,7 +40,7 @@ void Lane::begin(const StartStep& message) {
   active_ = true;
   interrupted_ = false;
   step_ = message.step;
-  master_ = message.master;
+  origin_ = {message.master, message.goes_on};
 }
 
 // Fails the step, unless it has ended already.
@@ -262,11 +262,9 @@ void Lane::finish() {
   from_gpu_.clear();
   self_->unpin();
   look_at_costs();
-  // The worker first: when the client hears of the end and starts its next step, this lane is free.
-  caf::anon_send(task_->worker, LaneIdle{executable_->handle(), step_, status_.ok()});
   StepDone message{step_, std::move(status_), std::move(retvals_)};
   if (recorder_) message.trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());
-  tell(*task_, master_, std::move(message));
+  report_end(*task_, origin_, *executable_, std::move(message));
   active_ = false;
 }
 

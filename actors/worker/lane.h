@@ -14,6 +14,7 @@
 #include "actors/core/step_tracer.h"
 #include "actors/core/task_context.h"
 #include "actors/runtime/thread_affinity.h"
+#include "actors/worker/node_calls.h"
 
 namespace actorflow {
 
@@ -74,7 +75,7 @@ class Lane {
   // The step in progress.
   bool active_ = false;
   StepId step_ = 0;
-  TaskId master_{};
+  StepOrigin origin_;
   FencingEpoch epoch_ = 0;
   Status status_;
   std::vector<Slot> args_, retvals_;

@@ -56,4 +56,13 @@ void release_step(const TaskContext& task, const GiveUp& message) {
     caf::anon_send(owner, message);
 }
 
+void report_end(const TaskContext& task, const StepOrigin& origin, const Executable& executable,
+                StepDone done) {
+  LaneIdle idle{executable.handle(), done.step, done.status.ok()};
+  const bool worker_answers = origin.goes_on && idle.ok;
+  if (worker_answers) idle.answer = std::move(done);
+  caf::anon_send(task.worker, std::move(idle));
+  if (!worker_answers) tell(task, origin.master, std::move(done));
+}
+
 }  // namespace actorflow

@@ -27,4 +27,15 @@ Tensor fed_value(const ExecutableNode& item, Tensor argument);
 // after the last request of a node.
 void release_step(const TaskContext& task, const GiveUp& message);
 
+// How a runner's step was begun, for those who hear of its end.
+struct StepOrigin {
+  TaskId master{};
+  bool goes_on = false;  // StartStep::goes_on
+};
+// Tells the worker, then the master, that a step of that executable is over: when the client hears of it
+// and starts its next step, the runner is free. Of a step that goes on the worker tells the master, with
+// what the next one sends first; an error is told at once.
+void report_end(const TaskContext& task, const StepOrigin& origin, const Executable& executable,
+                StepDone done);
+
 }  // namespace actorflow

@@ -32,7 +32,7 @@ caf::behavior Worker::behavior() {
       [this](const Sender& from, const GetStatus& message) {
         tell(*task_, from.task, TaskStatus{message.request, own_devices(*task_)});
       },
-      [this](const LaneIdle& message) { on_idle(message); },
+      [this](LaneIdle& message) { on_idle(message); },
       [this](const UpdatesMade& message) { on_updates(message); },
       [this](const PeerLost& message) { on_peer_lost(message); },
       [this](const Unclaimed& message) { on_unclaimed(message); },
@@ -101,7 +101,7 @@ void Worker::run(const Sender& from, Registered& graph, RunGraph& message) {
           .first;
   try {
     caf::anon_send(runner, StartStep{message.step, from.task, message.epoch, std::move(message.args),
-                                     message.trace});
+                                     message.trace, entry->second.goes_on});
   } catch (...) {
     running_.erase(entry);
     throw;
@@ -133,7 +133,9 @@ void Worker::on_abort(const AbortStep& message) {
   const GiveUp give_up{message.step, message.reason};
   release_step(*task_, give_up);
   announced_.erase(message.step);
+  if (const auto after = next_.find(message.step + 1); after != next_.end()) tell_of_end(after->second);
   if (const auto next = next_.find(message.step); next != next_.end()) {
+    tell_of_end(next->second);
     const Sender master = next->second.master;
     next_.erase(next);
     refuse_step(master, message.step, message.reason);
@@ -158,7 +160,7 @@ void Worker::on_undelivered(const Sender& from, Undelivered& message) {
   }
 }
 
-void Worker::on_idle(const LaneIdle& message) {
+void Worker::on_idle(LaneIdle& message) {
   const auto found = running_.find(message.step);
   if (found == running_.end()) return;
   found->second.executable->given_up().remove(message.step);
@@ -173,14 +175,23 @@ void Worker::on_idle(const LaneIdle& message) {
   const Running before = std::move(found->second);
   running_.erase(found);
   ended_.add(message.step);
-  if (before.goes_on && message.ok) prepare(message.step + 1, before);
+  if (before.goes_on && message.ok) prepare(message.step + 1, before, std::move(message.answer));
 }
 
-void Worker::prepare(StepId step, const Running& before) {
-  if (aborted_early_.contains(step))
-    return refuse_step(before.master, step, {Code::aborted, "the step was aborted before it began"});
-  next_.insert_or_assign(step, Next{before.master, before.graph, before.epoch});
+void Worker::prepare(StepId step, const Running& before, std::optional<StepDone> done) {
+  Next next{before.master, before.graph, before.epoch, std::move(done)};
+  if (aborted_early_.contains(step)) {
+    tell_of_end(next);
+    return refuse_step(next.master, step, {Code::aborted, "the step was aborted before it began"});
+  }
+  next_.insert_or_assign(step, std::move(next));
   caf::anon_send(task_->shard, AwaitUpdates{step, before.executable});
+}
+
+// Tells the master of the end of the step before.
+void Worker::tell_of_end(Next& next) {
+  if (next.done_before) tell(*task_, next.master.task, *next.done_before);
+  next.done_before.reset();
 }
 
 // Does nothing for a step that was aborted meanwhile.
@@ -188,7 +199,8 @@ void Worker::on_updates(const UpdatesMade& message) {
   const auto found = next_.find(message.step);
   if (found == next_.end()) return;
   if (!message.status.ok()) return on_abort({message.step, message.status});
-  const Next next = found->second;
+  Next& next = found->second;
+  tell_of_end(next);
   const auto graph = graphs_.find(next.graph);
   if (graph == graphs_.end())
     return on_abort({message.step, {Code::aborted, "the step's master has given up its graph"}});

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "actors/core/executable.h"
@@ -20,8 +21,8 @@ namespace actorflow {
 // carried out once: graphs are identified by (master, request), steps by their id.
 //
 // Where a master says so, a step that has ended without an error is followed by the next one as soon as
-// the shard has made its updates, so that what that sends comes with the end of the first. The master,
-// which has asked for it once for all, gets an answer for each.
+// the shard has made its updates. The master, which has asked for it once for all, gets an answer for
+// each, together with what the next step sends first: one delivery in place of two.
 class Worker {
  public:
   Worker(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
@@ -53,6 +54,7 @@ class Worker {
     Sender master;
     std::uint64_t graph = 0;
     FencingEpoch epoch = 0;
+    std::optional<StepDone> done_before;  // the end of that one, until the master has been told
   };
 
   void on_register(const Sender& from, RegisterGraph& message);
@@ -66,8 +68,9 @@ class Worker {
   void on_abort(const AbortStep& message);
   void on_undelivered(const Sender& from, Undelivered& message);
   void on_unclaimed(const Unclaimed& message);
-  void on_idle(const LaneIdle& message);
-  void prepare(StepId step, const Running& before);
+  void on_idle(LaneIdle& message);
+  void prepare(StepId step, const Running& before, std::optional<StepDone> done);
+  void tell_of_end(Next& next);
   void on_updates(const UpdatesMade& message);
   void on_peer_lost(const PeerLost& message);
   void report_lost_tensors(const PeerLost& message);

@@ -144,8 +144,9 @@ class Ranks {
 CostModel HostNetwork::measured() const {
   CostModel model;
   const double latency = 1e-9 * static_cast<double>(links.latency.count()) * (1 + links.jitter / 2);
+  const auto of_message = links.message_cost + links.delivery_cost;  // each goes alone
   model.network = {.latency = latency,
-                   .per_message = 2e-9 * static_cast<double>(links.message_cost.count()),
+                   .per_message = 2e-9 * static_cast<double>(of_message.count()),
                    .per_byte = 2e-9 * links.byte_cost_ns,
                    .per_byte_of_port = 1 / links.bytes_per_second};
   model.per_added_byte = 1 / added_per_second;

@@ -27,7 +27,7 @@ struct Options {
   std::vector<int> workers{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000};
   int ps = 16;
   int steps = 10;
-  double latency_us = 100, gigabits = 10, message_us = 2, gigabytes_handled = 5;
+  double latency_us = 100, gigabits = 10, delivery_us = 1.7, message_us = 0.3, gigabytes_handled = 5;
   double compute_ms = 100, spread = 0.1;
   std::int64_t variable_kib = 64, ring_mib = 16;
   bool shuffle = false;
@@ -46,6 +46,7 @@ struct Options {
     model.latency = std::chrono::nanoseconds(static_cast<std::int64_t>(latency_us * 1000));
     model.bytes_per_second = gigabits * 1e9 / 8;
     model.message_cost = std::chrono::nanoseconds(static_cast<std::int64_t>(message_us * 1000));
+    model.delivery_cost = std::chrono::nanoseconds(static_cast<std::int64_t>(delivery_us * 1000));
     model.byte_cost_ns = 1 / gigabytes_handled;
     return model;
   }
@@ -67,16 +68,17 @@ using Curve = std::vector<std::pair<double, double>>;
 Curve tabulate(const Options& options, const std::string& title, PsJob job) {
   fmt::print(
       "\n## {}\n\n| workers | step, ms | global steps/s | coordinator busy | another server "
-      "busy | messages a step and worker | simulated in, s | peak MiB |\n"
-      "|---|---|---|---|---|---|---|---|\n",
+      "busy | messages a step and worker | deliveries | simulated in, s | peak MiB |\n"
+      "|---|---|---|---|---|---|---|---|---|\n",
       title);
   Curve curve;
   for (const int workers : options.workers) {
     job.workers = workers;
     const PsJobTimes times = simulate(job);
-    fmt::print("| {} | {:.2f} | {:.1f} | {:.0f} % | {:.0f} % | {:.1f} | {:.1f} | {:.0f} |\n", workers,
-               1e3 * times.step_s, times.steps_per_s, 100 * times.coordinator_busy,
-               100 * times.other_ps_busy, times.messages, times.simulated_in_s, times.peak_mib);
+    fmt::print("| {} | {:.2f} | {:.1f} | {:.0f} % | {:.0f} % | {:.1f} | {:.1f} | {:.1f} | {:.0f} |\n",
+               workers, 1e3 * times.step_s, times.steps_per_s, 100 * times.coordinator_busy,
+               100 * times.other_ps_busy, times.messages, times.deliveries, times.simulated_in_s,
+               times.peak_mib);
     std::fflush(stdout);
     curve.emplace_back(workers, 1e3 * times.step_s);
   }
@@ -157,10 +159,10 @@ int run(const Options& options) {
   }
   fmt::print(
       "# Scale on paper\n\nOne way {} us and up to half as much again, {} Gbit/s a port; a message "
-      "costs the processor at each end {} us, and its bytes {} GB/s. {} parameter servers, {} steps "
-      "after 2.\n",
-      options.latency_us, options.gigabits, options.message_us, options.gigabytes_handled, options.ps,
-      options.steps);
+      "costs the processor at each end {} us, a delivery {} us, and its bytes {} GB/s. {} parameter "
+      "servers, {} steps after 2.\n",
+      options.latency_us, options.gigabits, options.message_us, options.delivery_us,
+      options.gigabytes_handled, options.ps, options.steps);
   const std::string training =
       fmt::format("{} KiB on each parameter server, {} ms (+-{:.0f} %) of computing",
                   options.variable_kib, options.compute_ms, 100 * options.spread);
@@ -194,6 +196,10 @@ int main(int argc, char** argv) {
   program.option("--latency-us", options.latency_us, "Of the network, one way").show_default();
   program.option("--gigabits", options.gigabits, "Of a machine's port, a second").show_default();
   program.option("--message-us", options.message_us, "What a message costs a processor at each end")
+      .show_default();
+  program
+      .option("--delivery-us", options.delivery_us,
+              "The same of what carries the small messages that a task sends to another at one moment")
       .show_default();
   program
       .option("--gigabytes-handled", options.gigabytes_handled,

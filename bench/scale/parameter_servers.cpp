@@ -59,7 +59,7 @@ struct Measured {
 // What has happened on the network so far.
 struct Traffic {
   std::chrono::nanoseconds coordinator{0}, other_ps{0};  // busy
-  std::uint64_t messages = 0;
+  std::uint64_t messages = 0, deliveries = 0;
 };
 
 class Simulation {
@@ -81,8 +81,9 @@ class Simulation {
     times.steps_per_s = is_synchronous(job_.strategy) ? m_.steps_per_s / job_.workers : m_.steps_per_s;
     times.coordinator_busy = seconds(end_.coordinator - begin_.coordinator) / elapsed;
     times.other_ps_busy = seconds(end_.other_ps - begin_.other_ps) / elapsed;
-    times.messages = static_cast<double>(end_.messages - begin_.messages) /
-                     (static_cast<double>(job_.steps) * job_.workers);
+    const double steps = static_cast<double>(job_.steps) * job_.workers;
+    times.messages = static_cast<double>(end_.messages - begin_.messages) / steps;
+    times.deliveries = static_cast<double>(end_.deliveries - begin_.deliveries) / steps;
     return times;
   }
 
@@ -138,7 +139,8 @@ class Simulation {
   // The tracks of parameter servers come first.
   Traffic traffic() {
     SimNetwork& network = sim_.network();
-    return {network.handling(0), network.handling(job_.ps - 1), network.messages()};
+    return {network.handling(0), network.handling(job_.ps - 1), network.messages(),
+            network.deliveries()};
   }
 
   const PsJob& job_;

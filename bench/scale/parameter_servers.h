@@ -32,6 +32,7 @@ struct PsJobTimes {
   double coordinator_busy = 0;
   double other_ps_busy = 0;
   double messages = 0;        // between tasks, in a step of a worker
+  double deliveries = 0;      // that carry them (LinkModel::delivery_cost)
   double simulated_in_s = 0;  // real time, the start of the cluster included
   double peak_mib = 0;        // of this process
 };

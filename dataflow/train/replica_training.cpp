@@ -1,6 +1,9 @@
 #include "dataflow/train/replica_training.h"
 
+#include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "dataflow/cluster/device_name.h"
 #include "dataflow/graph/core_ops.h"
@@ -23,14 +26,18 @@ std::string task_of(const std::string& device) {
   return name.job && name.task ? TaskName{*name.job, *name.task}.to_string() : "";
 }
 
+bool on_many_tasks(const std::vector<Output>& nodes) {
+  constexpr std::size_t few = 2;
+  std::set<std::string> tasks;
+  for (const auto& output : nodes) tasks.insert(task_of(output.node().device));
+  return tasks.size() > few;
+}
+
 // What the task of the global step waits for, so that a step counts after its updates. With updates on
 // many tasks these report to the replica, which reports once: otherwise every task would report to that
 // one task for every replica, and with many replicas it is the first to be busy all the time.
 std::vector<Output> gathered(const Training& t, const std::vector<Output>& updates) {
-  constexpr std::size_t few = 2;
-  std::set<std::string> tasks;
-  for (const auto& update : updates) tasks.insert(task_of(update.node().device));
-  if (tasks.size() <= few) return updates;
+  if (!on_many_tasks(updates)) return updates;
   return {t.graph.on(t.worker, [&] { return t.graph.group(updates, "updated"); })};
 }
 
@@ -59,15 +66,40 @@ Output count_gradients(const Training& t, const Variable& variable, const std::s
   });
 }
 
-// A number that goes to other tasks with the gradients. It leaves with the first of them, which are
-// those of the last variables; at the beginning of a step it would wake each task once more.
-Output with_gradients(const Training& t, const Output& number, std::string_view name) {
-  const GradientInputs first(t.updates.back().gradient);
-  return t.graph.on(host_of(t.worker), [&] {
-    return t.graph.after({first.outputs[0]},
-                         [&] { return t.graph.add(identity_op(), {number}, {}, name); });
-  });
-}
+// Numbers that go to other tasks with the gradients. To each task they leave with the first one that it
+// gets, which is that of the last of its variables; earlier they would wake it once more.
+class SentNumbers {
+ public:
+  using Named = std::pair<Output, std::string_view>;
+
+  SentNumbers(const Training& t, const std::vector<Named>& numbers) {
+    std::map<std::string, const GradientAndVariable*> first;
+    for (const auto& update : t.updates) first[task_of(update.variable.device())] = &update;
+    for (const auto& [task, update] : first) sent_[task] = after_gradient(t, update->gradient, numbers);
+  }
+
+  // As they are sent to a task that gets gradients; any of them for another task.
+  const std::vector<Output>& to(const std::string& device) const {
+    const auto found = sent_.find(task_of(device));
+    return found == sent_.end() ? sent_.rbegin()->second : found->second;
+  }
+
+ private:
+  static std::vector<Output> after_gradient(const Training& t, const Output& gradient,
+                                            const std::vector<Named>& numbers) {
+    const GradientInputs inputs(gradient);
+    std::vector<Output> sent;
+    t.graph.on(host_of(t.worker), [&] {
+      t.graph.after({inputs.outputs[0]}, [&] {
+        for (const auto& [number, name] : numbers)
+          sent.push_back(t.graph.add(identity_op(), {number}, {}, name));
+      });
+    });
+    return sent;
+  }
+
+  std::map<std::string, std::vector<Output>> sent_;  // by task
+};
 
 // Each update carries the serial of its step, by which it is known when a step is made again after a
 // failure: a constant of the replica's, sent with the gradients. If each task were fed its own, none
@@ -78,7 +110,7 @@ class AsynchronousTraining {
       : t_(t),
         serial_(
             t.graph.on(host_of(t.worker), [&] { return t.graph.constant(std::int64_t{-1}, "serial"); })),
-        sent_serial_(with_gradients(t, serial_, "sent_serial")) {}
+        sent_(t, {{serial_, "sent_serial"}}) {}
 
   TrainOp add() {
     std::vector<Output> applied, counts;
@@ -88,7 +120,8 @@ class AsynchronousTraining {
     }
     TrainOp train;
     train.step = t_.graph.after(gathered(t_, applied), [&] {
-      return on_global_step(count_step_op(), {t_.global_step.value(), sent_serial_}, "count_step");
+      return on_global_step(
+          count_step_op(), {t_.global_step.value(), sent_.to(t_.global_step.device())[0]}, "count_step");
     });
     train.local_step = t_.global_step;
     train.serials = {serial_};
@@ -103,7 +136,7 @@ class AsynchronousTraining {
     const std::string device = update.variable.device();  // a copy: the graph grows
     GradientInputs inputs(update.gradient);
     auto& all = inputs.outputs;
-    all.insert(inputs.sparse ? all.begin() : all.end(), sent_serial_);
+    all.insert(inputs.sparse ? all.begin() : all.end(), sent_.to(device)[0]);
     if (t_.learning_rate) all.push_back(t_.learning_rate);
     Attrs attrs = update_attrs(t_, update.variable);
     attrs.merge(serial_attrs());
@@ -125,7 +158,8 @@ class AsynchronousTraining {
   }
 
   const Training& t_;
-  Output serial_, sent_serial_;
+  Output serial_;
+  SentNumbers sent_;
 };
 
 // Bounded staleness: holds back a replica that is too far ahead. The replica's clock moves after its
@@ -182,18 +216,20 @@ class SynchronousTraining {
   }
 
   TrainOp add() {
-    contribution_ = {with_gradients(t_, local_step_, "sent_step"),
-                     with_gradients(t_, local_serial_, "sent_serial")};
+    sent_.emplace(
+        t_, std::vector<SentNumbers::Named>{{local_step_, "sent_step"}, {local_serial_, "sent_serial"}});
     std::vector<Output> accumulated, counts;
     for (const auto& update : t_.updates) {
       accumulated.push_back(accumulate(update));
       counts.push_back(count_gradients(t_, update.variable, beside(update, "gradient_counts")));
     }
-    const Output token = take_token(gathered(t_, accumulated), contribution_, "take_token");
-    const Output advanced = move_to(token);
+    const bool asks_early = on_many_tasks(accumulated) && token_means_updated();
+    const Output token = take_token(asks_early ? handed_in() : gathered(t_, accumulated),
+                                    sent_->to(t_.global_step.device()), "take_token");
+    std::vector<Output> ends{move_to(token)};
+    if (asks_early) ends.insert(ends.end(), accumulated.begin(), accumulated.end());
     const Output after = t_.graph.on(t_.worker, [&] {
-      return t_.graph.after({advanced},
-                            [&] { return t_.graph.add(identity_op(), {token}, {}, "step"); });
+      return t_.graph.after(ends, [&] { return t_.graph.add(identity_op(), {token}, {}, "step"); });
     });
     const Output none = t_.graph.constant(std::int64_t{-1}), first = t_.graph.constant(std::int64_t{0});
     TrainOp train;
@@ -206,6 +242,23 @@ class SynchronousTraining {
   }
 
  private:
+  // Whether nobody gets a token of the next step before each variable has its gradients of this one:
+  // then a replica may ask for it when it has sent its own, and need not hear from each task that they
+  // have come. Not where a replica contributes to a step more than once.
+  bool token_means_updated() const {
+    return strategy_.initial_tokens == 0 && strategy_.replicas_to_aggregate <= t_.replication.replicas;
+  }
+
+  // When all gradients are there, and so have been sent.
+  std::vector<Output> handed_in() const {
+    std::vector<Output> gradients;
+    for (const auto& update : t_.updates) {
+      const GradientInputs inputs(update.gradient);
+      gradients.insert(gradients.end(), inputs.outputs.begin(), inputs.outputs.end());
+    }
+    return {t_.graph.on(t_.worker, [&] { return t_.graph.group(gradients, "handed_in"); })};
+  }
+
   // A step without a task is found on the variable's own, where it is if no variable names one.
   void expect_coordinator_of(const Variable& variable) const {
     const std::string task = task_of(variable.device());
@@ -222,7 +275,8 @@ class SynchronousTraining {
     attrs["global_step"] = t_.global_step.name();
     GradientInputs inputs(update.gradient);
     auto& all = inputs.outputs;
-    all.insert(inputs.sparse ? all.begin() : all.end(), contribution_.begin(), contribution_.end());
+    const auto& contribution = sent_->to(update.variable.device());
+    all.insert(inputs.sparse ? all.begin() : all.end(), contribution.begin(), contribution.end());
     if (t_.learning_rate) all.push_back(t_.learning_rate);
     const OpDef& op = inputs.sparse ? accumulate_sparse_gradient_op() : accumulate_gradient_op();
     return t_.graph.on(update.variable.device(), [&] {
@@ -273,7 +327,7 @@ class SynchronousTraining {
   const Training& t_;
   const Synchronous& strategy_;
   Variable local_step_, local_serial_;
-  std::vector<Output> contribution_;  // the values of both, as they are sent
+  std::optional<SentNumbers> sent_;  // both, in training
 };
 
 }  // namespace

@@ -18,23 +18,30 @@ using namespace actorflow::test;
 
 namespace {
 
-// a and b, on a server each, change by the same amount in each step.
+// A variable on each server; all change by the same amount in each step.
 struct Replica {
   Graph g;
-  Variable step, a, b;
+  Variable step;
   TrainOp train;
   std::unique_ptr<Saver> saver;
   std::unique_ptr<Session> session;
 
-  Replica(LocalCluster& tasks, const Replication& replication, std::int64_t longest_hold_ms) {
-    g.on(replica_device_setter(2, "ps", "/job:worker/task:" + std::to_string(replication.replica)), [&] {
+  Replica(LocalCluster& tasks, int servers, const Replication& replication,
+          std::int64_t longest_hold_ms) {
+    const std::string worker = "/job:worker/task:" + std::to_string(replication.replica);
+    std::vector<Variable> variables;
+    g.on(replica_device_setter(servers, "ps", worker), [&] {
       step = global_step(g);
-      a = g.variable("a", g.constant(0.0F));
-      b = g.variable("b", g.constant(0.0F));
-      train = minimize(g, g.constant(0.0F) - a - b, {a, b}, step, Adam{0.1}, replication);
+      Output loss = g.constant(0.0F);
+      for (int i = 0; i < servers; ++i) {
+        variables.push_back(g.variable(std::string(1, static_cast<char>('a' + i)), g.constant(0.0F)));
+        loss = loss - variables.back();
+      }
+      train = minimize(g, loss, variables, step, Adam{0.1}, replication);
     });
+    variables.push_back(step);
     saver = std::make_unique<Saver>(
-        g, std::vector{a, b, step}, step,
+        g, variables, step,
         SaverOptions{.keep = {.max_to_keep = 0}, .longest_hold_ms = longest_hold_ms});
     session = std::make_unique<Session>(tasks.server("worker", replication.replica).target(), g);
   }
@@ -45,7 +52,7 @@ struct Replica {
   std::int64_t run() { return session->run(train).scalar<std::int64_t>(); }
   // Fails as deadline_exceeded if it must wait.
   void try_to_run() { session->run(train, {}, {.timeout_ms = 100}); }
-  // Half of a step: of two variables one is updated.
+  // A part of a step: of all variables one is updated.
   void update(const std::string& variable) {
     for (NodeId id = 0; id < g.def().size(); ++id)
       if (g.def().node(id).name == "train/apply/" + variable)
@@ -56,13 +63,14 @@ struct Replica {
 struct Job {
   static constexpr int workers = 3;
   MemoryStorage storage;
-  LocalCluster tasks{{{"ps", 2}, {"worker", workers}}, runtime_on(storage)};
+  LocalCluster tasks;
   std::vector<std::unique_ptr<Replica>> replicas;
 
-  explicit Job(Replication replication, std::int64_t longest_hold_ms = 60'000) {
+  explicit Job(Replication replication, std::int64_t longest_hold_ms = 60'000, int servers = 2)
+      : tasks({{"ps", servers}, {"worker", workers}}, runtime_on(storage)) {
     replication.replicas = workers;
     for (replication.replica = 0; replication.replica < workers; ++replication.replica)
-      replicas.push_back(std::make_unique<Replica>(tasks, replication, longest_hold_ms));
+      replicas.push_back(std::make_unique<Replica>(tasks, servers, replication, longest_hold_ms));
     replicas[0]->session->initialize_variables();
     for (auto& replica : replicas) replica->begin();
   }
@@ -75,9 +83,9 @@ const Replication staleness{.strategy = BoundedStaleness{2}};
 const Replication backup{.strategy = Synchronous{.replicas_to_aggregate = 2}};
 
 // All train until the global step, and the chief saves after each of its steps.
-void save_while_training(const Replication& replication) {
+void save_while_training(const Replication& replication, int servers = 2) {
   constexpr std::int64_t last_step = 200;
-  Job job(replication);
+  Job job(replication, 60'000, servers);
   std::atomic<int> saved = 0, of_one_step = 0;
   {
     std::vector<std::jthread> threads;
@@ -104,6 +112,11 @@ void save_while_training(const Replication& replication) {
 
 BOOST_AUTO_TEST_CASE(with_a_backup_worker_every_checkpoint_is_of_one_step) {
   save_while_training(backup);
+}
+
+// Replicas ask for their tokens while gradients are on their way.
+BOOST_AUTO_TEST_CASE(with_a_backup_worker_and_many_servers_every_checkpoint_is_of_one_step) {
+  save_while_training(backup, 4);
 }
 
 BOOST_AUTO_TEST_CASE(with_bounded_staleness_every_checkpoint_is_of_one_step) {

@@ -87,6 +87,38 @@ BOOST_AUTO_TEST_CASE(updates_on_many_tasks_are_gathered_by_the_replica) {
   }
 }
 
+// Nobody gets a token before each variable has its gradients; but who hands in several in a step must
+// know that each has come.
+BOOST_AUTO_TEST_CASE(a_replica_with_many_servers_asks_for_its_token_when_it_has_sent_its_gradients) {
+  for (const int to_aggregate : {1, 2, 3}) {
+    const bool early = to_aggregate <= 2;
+    Graph g;
+    TrainOp train;
+    g.on(actorflow::replica_device_setter(3, "ps", "/job:worker/task:1"), [&] {
+      std::vector<Variable> variables;
+      const Variable step = global_step(g);
+      Output loss = g.constant(1.0);
+      for (const char* name : {"a", "b", "c"}) {
+        variables.push_back(g.variable(name, g.constant(2.0)));
+        loss = multiply(loss, variables.back());
+      }
+      train = minimize(g, loss, variables, step, Sgd{},
+                       {.replica = 1,
+                        .replicas = 2,
+                        .strategy = Synchronous{.replicas_to_aggregate = to_aggregate,
+                                                .initial_tokens = early ? 0 : 1}});
+    });
+    const auto accumulates = [&g](NodeId id) {
+      return g.def().node(id).op == &accumulate_gradient_op();
+    };
+    const Node& end = train.step.node();
+    const Node& token = g.def().node(end.inputs.at(0).node);
+    const Node& asks = g.def().node(token.controls.at(0));
+    BOOST_TEST(std::ranges::count_if(asks.controls, accumulates) == (early ? 0 : 3), to_aggregate);
+    BOOST_TEST(std::ranges::count_if(end.controls, accumulates) == (early ? 3 : 0), to_aggregate);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_global_step_is_made_once) {
   Graph g;
   const Variable step = global_step(g);

@@ -1,4 +1,6 @@
 // Checkpoints of training whose replicas wait for each other: all variables and slots of one step.
+#include <fmt/format.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include "actors/probes/point.h"
@@ -23,6 +25,11 @@ SIMULATION_TEST(with_a_backup_worker_every_checkpoint_is_of_one_step, seeds(1, 5
   job.expect_one_step();
 }
 
+SIMULATION_TEST(with_a_backup_worker_and_many_servers_every_checkpoint_is_of_one_step, seeds(1, 30)) {
+  static const WatchedJob job("watched_backup", {"ps=4"});
+  job.expect_one_step();
+}
+
 SIMULATION_TEST(with_bounded_staleness_every_checkpoint_is_of_one_step, seeds(1, 50)) {
   static const WatchedJob job("watched_staleness", {});
   job.expect_one_step();
@@ -30,6 +37,13 @@ SIMULATION_TEST(with_bounded_staleness_every_checkpoint_is_of_one_step, seeds(1,
 
 SIMULATION_TEST(through_faults_those_with_a_backup_worker_are_what_they_say, seeds(1, 50)) {
   static const WatchedJob job("watched_backup", disturbances);
+  BOOST_TEST(job.run().seen() > 0u);
+}
+
+SIMULATION_TEST(through_faults_those_with_many_servers_are_what_they_say, seeds(1, 30)) {
+  auto disturbed = disturbances;
+  disturbed.push_back("ps=4");
+  static const WatchedJob job("watched_backup", disturbed);
   BOOST_TEST(job.run().seen() > 0u);
 }
 
@@ -41,11 +55,13 @@ SIMULATION_TEST(through_faults_those_with_bounded_staleness_are_what_they_say, s
 // Or the cases above would say nothing.
 BOOST_AUTO_TEST_CASE(steps_are_held_and_holders_are_lost) {
   Point::take_all();
-  for (const auto* name : {"watched_backup", "watched_staleness"}) {
-    const WatchedJob job(name,
-                         {"faults=0.2s kill /job:worker/task:0; 0.5s restart /job:worker/task:0"});
-    BOOST_TEST(!run_seeds({1, 30}, [&job] { job.run(); }, {}));
-  }
+  for (const auto* name : {"watched_backup", "watched_staleness"})
+    for (const int killed_ms : {180, 200, 220}) {
+      const WatchedJob job(name, {fmt::format("faults=0.{}s kill /job:worker/task:0; 0.5s restart "
+                                              "/job:worker/task:0",
+                                              killed_ms)});
+      BOOST_TEST(!run_seeds({1, 30}, [&job] { job.run(); }, {}));
+    }
   const auto hits = Point::take_all();
   for (const auto* point : {"steps held for a checkpoint", "a hold whose holder was lost"})
     BOOST_TEST(hits.at(point) > 0U, point);

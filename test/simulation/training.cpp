@@ -49,6 +49,14 @@ SIMULATION_TEST(faults_that_heal_change_no_bit_of_six_replicas, seeds(1, 20)) {
   simulate(scenario, undisturbed);
 }
 
+// Replicas ask for their tokens while gradients are on their way.
+SIMULATION_TEST(faults_that_heal_change_no_bit_with_many_servers, seeds(1, 20)) {
+  static const Scenario scenario =
+      Scenario::read(ACTORFLOW_SOURCE_DIR "/apps/scenarios/digits_sync.scenario", {"ps=4"});
+  static const SimulatedJob undisturbed = simulate_undisturbed(scenario);
+  simulate(scenario, undisturbed);
+}
+
 SIMULATION_TEST(faults_that_heal_leave_asynchronous_training_as_good, seeds(1, 15)) {
   simulate(asynchronous_job().scenario, asynchronous_job().undisturbed);
 }
