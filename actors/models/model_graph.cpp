@@ -9,7 +9,7 @@
 #include "actors/layers/checks.h"
 #include "actors/layers/network_builder.h"
 #include "actors/models/network/clipping.h"
-#include "actors/models/network/moved_averages.h"
+#include "actors/models/pipeline/moved_averages.h"
 #include "dataflow/ops/collective_ops.h"
 #include "dataflow/train/replicated_state.h"
 #include "dataflow/values/check.h"

@@ -8,8 +8,8 @@
 
 #include "actors/models/model.h"
 #include "actors/models/network/measured.h"
-#include "actors/models/network/micro_batches.h"
-#include "actors/models/network/stages.h"
+#include "actors/models/pipeline/micro_batches.h"
+#include "actors/models/pipeline/stages.h"
 #include "dataflow/train/replicate.h"
 
 namespace actorflow {

@@ -20,7 +20,7 @@ Shape Shape::unknown_rank() {
   return shape;
 }
 
-std::span<const std::int64_t> Shape::dims() const {
+std::span<const std::int64_t> Shape::dims() const& {
   return {dims_.data(), static_cast<std::size_t>(std::max(rank_, 0))};
 }
 

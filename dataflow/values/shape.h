@@ -32,7 +32,9 @@ class Shape {
   // REQUIRES: has_rank() and 0 <= axis < rank().
   std::int64_t operator[](int axis) const { return dims_[place(axis)]; }
   void set(int axis, std::int64_t dim) { dims_[place(axis)] = dim; }
-  std::span<const std::int64_t> dims() const;
+  // Of a shape with a name: a loop over those of a temporary would read what is gone.
+  std::span<const std::int64_t> dims() const&;
+  std::span<const std::int64_t> dims() const&& = delete;
   // Throws invalid_argument beyond max_rank. REQUIRES: has_rank().
   void push_back(std::int64_t dim);
 

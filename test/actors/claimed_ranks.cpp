@@ -20,7 +20,7 @@ constexpr std::uint64_t life = 7;
 struct Taker {
   explicit Taker(int rank)
       : task(ranks.server(rank).context()), group(RankMail(task, members()), "g", {}) {
-    group.open(life, {1, 1, 1});
+    group.open(life, {1, 1, 1}, {});
   }
   std::vector<TaskId> members() const {
     std::vector<TaskId> all;

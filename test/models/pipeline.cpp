@@ -5,9 +5,9 @@
 
 #include "actors/layers/network_builder.h"
 #include "actors/models/fit/callbacks.h"
-#include "actors/models/fit/layer_costs.h"
+#include "actors/models/pipeline/layer_costs.h"
 #include "actors/models/model.h"
-#include "actors/models/network/stages.h"
+#include "actors/models/pipeline/stages.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "kernels/ops.h"
 #include "kernels/ops/learning_rate.h"

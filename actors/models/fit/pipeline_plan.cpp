@@ -10,7 +10,7 @@
 
 #include "actors/input/rows.h"
 #include "actors/layers/network_builder.h"
-#include "actors/models/fit/layer_costs.h"
+#include "actors/models/pipeline/layer_costs.h"
 #include "dataflow/cluster/device_name.h"
 #include "dataflow/graph/state_ops.h"
 #include "dataflow/train/replica_device_setter.h"

@@ -9,8 +9,8 @@
 
 #include "actors/models/model.h"
 #include "actors/models/model_engine.h"
-#include "actors/models/network/micro_batches.h"
-#include "actors/models/network/stages.h"
+#include "actors/models/pipeline/micro_batches.h"
+#include "actors/models/pipeline/stages.h"
 #include "actors/strategies/distribution.h"
 #include "dataflow/cluster/cluster_spec.h"
 

@@ -23,6 +23,7 @@
 #include "schema/formats/data_writer.h"
 #include "schema/formats/line_blocks.h"
 #include "schema/formats/tfrecord_file.h"
+#include "schema/records/excerpt.h"
 #include "schema/records/key.h"
 
 namespace {
@@ -330,6 +331,8 @@ void name_library() {
   keep(&af::expect_parquet, &af::create_parquet);
   // schema/formats/split.h
   keep(&af::is_splittable, &af::plan_splits);
+  // schema/records/excerpt.h
+  keep(&af::excerpt);
   // schema/records/key.h
   keep(&af::hash_bytes);
   // schema/tfrecord.h

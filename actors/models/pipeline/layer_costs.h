@@ -7,7 +7,7 @@
 
 #include "actors/layers/functional.h"
 #include "actors/models/network/compile_options.h"
-#include "actors/models/network/stages.h"
+#include "actors/models/pipeline/stages.h"
 #include "actors/runtime/runtime.h"
 
 namespace actorflow {

@@ -1,4 +1,4 @@
-#include "actors/models/network/balanced_cut.h"
+#include "actors/models/pipeline/balanced_cut.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "actors/models/network/moved_averages.h"
+#include "actors/models/pipeline/moved_averages.h"
 
 #include <fmt/format.h>
 

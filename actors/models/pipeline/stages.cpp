@@ -1,4 +1,4 @@
-#include "actors/models/network/stages.h"
+#include "actors/models/pipeline/stages.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 
 #include "actors/layers/checks.h"
 #include "actors/layers/network_builder.h"
-#include "actors/models/network/balanced_cut.h"
+#include "actors/models/pipeline/balanced_cut.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "dataflow/values/error.h"
 #include "dataflow/values/spelling.h"

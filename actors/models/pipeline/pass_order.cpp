@@ -1,4 +1,4 @@
-#include "actors/models/network/pass_order.h"
+#include "actors/models/pipeline/pass_order.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "actors/models/network/micro_batches.h"
+#include "actors/models/pipeline/micro_batches.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "actors/layers/network_builder.h"
-#include "actors/models/network/moved_averages.h"
-#include "actors/models/network/pass_order.h"
+#include "actors/models/pipeline/moved_averages.h"
+#include "actors/models/pipeline/pass_order.h"
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/graph/gradient.h"
 #include "dataflow/values/error.h"

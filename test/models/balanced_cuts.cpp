@@ -1,5 +1,5 @@
 // The cut of layers into stages, beside all cuts that there are.
-#include "actors/models/network/balanced_cut.h"
+#include "actors/models/pipeline/balanced_cut.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "actors/layers/layers.h"
-#include "actors/models/network/stages.h"
+#include "actors/models/pipeline/stages.h"
 #include "test/support/says.h"
 
 BOOST_AUTO_TEST_SUITE(balanced_cuts)

@@ -1,4 +1,4 @@
-#include "actors/models/fit/layer_costs.h"
+#include "actors/models/pipeline/layer_costs.h"
 
 #include <algorithm>
 #include <chrono>

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "actors/models/network/measured.h"
-#include "actors/models/network/stages.h"
+#include "actors/models/pipeline/stages.h"
 #include "dataflow/train/pipeline_schedule.h"
 #include "dataflow/train/replicate.h"
 
