@@ -121,6 +121,7 @@ const std::vector<std::unique_ptr<CudaDevice>>& devices() {
 
 void check_cuda(cudaError_t result, std::string_view doing) {
   if (result == cudaSuccess) return;
+  cudaGetLastError();  // Forget it: a launch of whoever catches this must not report it again.
   throw Error(result == cudaErrorMemoryAllocation ? Code::resource_exhausted : Code::internal,
               "CUDA failed to " + std::string(doing) + ": " + cudaGetErrorString(result));
 }
