@@ -199,8 +199,8 @@ class Launches final : public MemoryHolder {
                  node.name.c_str(), error.what());
   }
 
-  // CUDA destroys a graph that still runs when it is done, and the next user of its memory comes later on
-  // the same stream.
+  // CUDA destroys a graph that still runs when it is done, and the next user of its memory comes later
+  // on the same stream.
   void give_up() noexcept {
     given_up_ = true;
     graphs_.reset();
