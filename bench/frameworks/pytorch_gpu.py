@@ -56,7 +56,11 @@ def dense_layers():
     for features, units in ((512, 512), (128, 512)):
         x, bias = torch.rand(16384, features, device="cuda") - 0.5, torch.rand(units, device="cuda") - 0.5
         weights = torch.rand(units, features, device="cuda") - 0.5
-        report(f"dense_16384_{features}_{units}_tf32", lambda: functional.linear(x, weights, bias))
+        figure = report(f"dense_16384_{features}_{units}_tf32", lambda: functional.linear(x, weights, bias))
+        if features == units:  # the same with each layout of the weights, beside ours in that layout
+            print(f"dense_16384_{features}_{units}_tf32_weights_out_in", figure, flush=True)
+            in_out = weights.t().contiguous()
+            report(f"dense_16384_{features}_{units}_tf32_weights_in_out", lambda: torch.addmm(bias, x, in_out))
     for rows, columns in ((16384, 512), (16384, 128), (65536, 65)):
         g = torch.rand(rows, columns, device="cuda") - 0.5
         report(f"bias_gradient_{rows}_{columns}", lambda: g.sum(0))

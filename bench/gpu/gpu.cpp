@@ -130,9 +130,13 @@ Output bias_gradient(const std::vector<Output>& x) {
   return x[0].graph->add(builtin_ops().def("BiasAddGrad"), {x[0]});
 }
 
-// The op that stands for a dense layer of x, the weights [in, out] and the bias in a step.
-Output dense_layer(const std::vector<Output>& x) {
-  return x[0].graph->add(builtin_ops().def("FusedMatMul"), x, {{"precision", std::string("tf32")}});
+// The op that stands for a dense layer of x, the weights and the bias in a step. Layers have weights
+// [in, out]; PyTorch's are [out, in], which is the layout that a Hopper's tensor cores take TF32 in.
+Build dense_layer(bool weights_out_in = false) {
+  return [=](const std::vector<Output>& x) -> Output {
+    return x[0].graph->add(builtin_ops().def("FusedMatMul"), x,
+                           {{"precision", std::string("tf32")}, {"transpose_b", weights_out_in}});
+  };
 }
 
 // Steps of a session on one GPU: forward, backward, update.
@@ -281,9 +285,13 @@ std::vector<Benchmark> gpu_benchmarks() {
       against_pytorch("product_8192_rounded_to_bf16", 0.9, 10, product(Precision::bf16), factors),
       against_pytorch("product_8192_tf32", 0.98, 10, product(Precision::tf32), factors),
       against_pytorch("product_8192_float32", 0.98, 3, product(Precision::float32), factors),
-      against_pytorch("dense_16384_512_512_tf32", 1, 50, dense_layer,
+      against_pytorch("dense_16384_512_512_tf32", 1, 50, dense_layer(),
                       floats({{16384, 512}, {512, 512}, {512}})),
-      against_pytorch("dense_16384_128_512_tf32", 1, 50, dense_layer,
+      against_pytorch("dense_16384_512_512_tf32_weights_in_out", 1, 50, dense_layer(),
+                      floats({{16384, 512}, {512, 512}, {512}})),
+      against_pytorch("dense_16384_512_512_tf32_weights_out_in", 1, 50, dense_layer(true),
+                      floats({{16384, 512}, {512, 512}, {512}})),
+      against_pytorch("dense_16384_128_512_tf32", 1, 50, dense_layer(),
                       floats({{16384, 128}, {128, 512}, {512}})),
       against_pytorch("bias_gradient_16384_512", 1, 50, bias_gradient, floats({{16384, 512}})),
       against_pytorch("bias_gradient_16384_128", 1, 50, bias_gradient, floats({{16384, 128}})),

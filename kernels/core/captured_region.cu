@@ -13,6 +13,7 @@
 #include "kernels/core/capturing_device.h"
 #include "kernels/core/joint_copies.h"
 #include "kernels/core/region_kernel.h"
+#include "kernels/devices/memory_holders.h"
 
 namespace actorflow {
 namespace {
@@ -123,21 +124,33 @@ class CapturedGraphs {
   std::vector<std::unique_ptr<CapturedGraph>> graphs_;
 };
 
-class CapturedRegion final : public Kernel {
- public:
-  CapturedRegion(const Region& region, const OpLibrary& ops)
-      : nodes_(region, ops, DeviceType::cuda), to_capture_(region, ops, DeviceType::cuda) {}
+// Whether this thread is with a region's graphs. What it allocates then takes no other region's memory:
+// graphs are not made at the cost of others.
+thread_local bool is_with_graphs = false;
 
-  void compute(OpContext& c) const override {
-    if (!launched(c)) run_plainly(nodes_, c);
+struct WithGraphs {
+  WithGraphs() { is_with_graphs = true; }
+  WithGraphs(const WithGraphs&) = delete;
+  WithGraphs& operator=(const WithGraphs&) = delete;
+  ~WithGraphs() { is_with_graphs = false; }
+};
+
+// The graphs of a region and when they are made. They are given up for good if that fails, or if others
+// lack the memory. Thread-safe.
+class Launches final : public MemoryHolder {
+ public:
+  explicit Launches(RegionBody to_capture) : to_capture_(std::move(to_capture)) {}
+  Launches(const Launches&) = delete;
+  Launches& operator=(const Launches&) = delete;
+  ~Launches() override {
+    if (holders_) holders_->remove(*this);
   }
 
- private:
-  static constexpr int captured_at = 3;  // the number of the run with some shapes
-
-  // The lock keeps together what one launch puts on the stream.
-  bool launched(OpContext& c) const {
+  // Computes the outputs by a graph. False if the nodes are to run one by one. The lock keeps together
+  // what one launch puts on the stream.
+  bool launch(OpContext& c) {
     const std::lock_guard lock(mutex_);
+    const WithGraphs mark;
     if (given_up_) return false;
     try {
       CapturedGraph* const graph = find_or_capture(c);
@@ -147,34 +160,72 @@ class CapturedRegion final : public Kernel {
       return true;
     } catch (const Error& error) {
       // Errors of the inputs are thrown again when the nodes run one by one.
-      if (error.code() != Code::invalid_argument) give_up(c.node(), error);
+      if (error.code() != Code::invalid_argument) fail(c.node(), error);
       return false;
     }
   }
 
+  // Not while a thread, which may be this one, captures or launches.
+  bool give_back() noexcept override {
+    if (is_with_graphs) return false;
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || !graphs_) return false;
+    give_up();
+    return true;
+  }
+
+ private:
+  static constexpr int captured_at = 3;  // the number of the run with some shapes
+
   // Null if the nodes are to run one by one.
-  CapturedGraph* find_or_capture(const OpContext& c) const {
+  CapturedGraph* find_or_capture(const OpContext& c) {
     CapturedGraph* const known = graphs_ ? graphs_->find(c) : nullptr;
     if (known || (graphs_ && graphs_->full()) || counts_.count(c) < captured_at) return known;
-    if (!graphs_) graphs_ = std::make_unique<CapturedGraphs>(std::move(to_capture_), c.device());
+    if (!graphs_) make_graphs(c.device());
     return &graphs_->capture(c);
   }
 
+  void make_graphs(Device& device) {
+    holders_ = &memory_holders(device.index());
+    holders_->add(*this);
+    graphs_ = std::make_unique<CapturedGraphs>(std::move(to_capture_), device);
+  }
+
   // Says so, unless the graphs would only have taken too much memory.
-  void give_up(const Node& node, const Error& error) const {
-    given_up_ = true;
-    graphs_.reset();
+  void fail(const Node& node, const Error& error) {
+    give_up();
     if (error.code() == Code::resource_exhausted) return;
     std::fprintf(stderr, "actorflow: the region of node '%s' is not captured into a CUDA graph: %s\n",
                  node.name.c_str(), error.what());
   }
 
+  // CUDA destroys a graph that still runs when it is done, and the next user of its memory comes later
+  // on the same stream.
+  void give_up() noexcept {
+    given_up_ = true;
+    graphs_.reset();
+  }
+
+  std::mutex mutex_;
+  bool given_up_ = false;
+  ShapeCounts counts_;
+  RegionBody to_capture_;  // until the first capture
+  std::unique_ptr<CapturedGraphs> graphs_;
+  MemoryHolders* holders_ = nullptr;  // from the first capture on
+};
+
+class CapturedRegion final : public Kernel {
+ public:
+  CapturedRegion(const Region& region, const OpLibrary& ops)
+      : nodes_(region, ops, DeviceType::cuda), launches_({region, ops, DeviceType::cuda}) {}
+
+  void compute(OpContext& c) const override {
+    if (!launches_.launch(c)) run_plainly(nodes_, c);
+  }
+
+ private:
   const RegionBody nodes_;
-  mutable std::mutex mutex_;
-  mutable bool given_up_ = false;
-  mutable ShapeCounts counts_;
-  mutable RegionBody to_capture_;  // until the first capture
-  mutable std::unique_ptr<CapturedGraphs> graphs_;
+  mutable Launches launches_;
 };
 
 }  // namespace

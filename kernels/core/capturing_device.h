@@ -39,11 +39,12 @@ class GraphMemory final : public MemorySource {
 
   void* take(std::size_t size_bytes) override {
     const std::lock_guard lock(mutex_);
-    if (bytes_in_use_.fetch_add(size_bytes) + size_bytes > most_bytes_) return refuse(size_bytes);
+    if (!reserve(size_bytes)) return nullptr;
     try {
       blocks_.push_back(device_.allocator().allocate(size_bytes));
     } catch (const Error&) {
-      return refuse(size_bytes);
+      bytes_in_use_ -= size_bytes;
+      return nullptr;
     }
     bytes_ += size_bytes;
     return blocks_.back()->data();
@@ -55,9 +56,13 @@ class GraphMemory final : public MemorySource {
   }
 
  private:
-  void* refuse(std::size_t size_bytes) {
-    bytes_in_use_ -= size_bytes;
-    return nullptr;
+  // A request that is refused is never counted, so that it costs no other region its graphs.
+  bool reserve(std::size_t size_bytes) {
+    std::size_t in_use = bytes_in_use_;
+    do {
+      if (in_use + size_bytes > most_bytes_) return false;
+    } while (!bytes_in_use_.compare_exchange_weak(in_use, in_use + size_bytes));
+    return true;
   }
 
   Device& device_;

@@ -52,9 +52,9 @@ class RegionBody {
 
 // The kernel that computes a region: node after node on a CPU; on a GPU, if it has more than a few
 // nodes, captured into a CUDA graph at the third call with a combination of input shapes, for up to four
-// of them, which later calls launch at once. If a capture fails, it runs the nodes one by one from then
-// on, and says so once on standard error unless graphs would have taken more than their share of the
-// GPU's memory. Throws as RegionBody.
+// of them, which later calls launch at once. If a capture fails, or others lack the memory that the
+// graphs hold, it runs the nodes one by one from then on; it says so once on standard error unless
+// memory was the reason. Throws as RegionBody.
 std::unique_ptr<Kernel> make_region(const Region& region, const OpLibrary& ops, DeviceType device);
 
 // How often regions have been launched as CUDA graphs in this process: tests see by it that what gives

@@ -11,6 +11,7 @@
 
 #include "kernels/devices/cuda_copies.h"
 #include "kernels/devices/cuda_device.h"
+#include "kernels/devices/memory_holders.h"
 #include "kernels/devices/pool.h"
 
 namespace actorflow {
@@ -31,6 +32,7 @@ class CudaMemory final : public MemorySource {
   }
   // Waits for the device, so no kernel still uses the memory.
   void give_back(void* data, std::size_t) noexcept override { cudaFree(data); }
+  bool reclaim() noexcept override { return memory_holders(index_).give_back_one(); }
   MemorySpace space() const override { return MemorySpace::cuda; }
   std::string name() const override { return "GPU:" + std::to_string(index_); }
 
@@ -121,6 +123,7 @@ const std::vector<std::unique_ptr<CudaDevice>>& devices() {
 
 void check_cuda(cudaError_t result, std::string_view doing) {
   if (result == cudaSuccess) return;
+  cudaGetLastError();  // Forget it: a launch of whoever catches this must not report it again.
   throw Error(result == cudaErrorMemoryAllocation ? Code::resource_exhausted : Code::internal,
               "CUDA failed to " + std::string(doing) + ": " + cudaGetErrorString(result));
 }

@@ -21,6 +21,8 @@ class MemorySource {
   virtual void* take(std::size_t size_bytes) = 0;
   // Returns a block. REQUIRES: the size is the one given to take().
   virtual void give_back(void* data, std::size_t size_bytes) noexcept = 0;
+  // Has somebody release buffers of the pool who can do without them. False if nobody has.
+  virtual bool reclaim() noexcept { return false; }
   virtual MemorySpace space() const = 0;
   // The name in messages: "CPU:0".
   virtual std::string name() const = 0;
@@ -52,8 +54,9 @@ class Pool final : public Allocator {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // If the source has no more memory, gives back all cached blocks and tries again; then throws
-  // resource_exhausted that names the size and the holders of the memory.
+  // If the source has no more memory, gives back all cached blocks and tries again, as often as the
+  // source can reclaim some; then throws resource_exhausted that names the size and the holders of the
+  // memory.
   BufferRef allocate(std::size_t size_bytes) override;
   MemorySpace space() const override { return source_.space(); }
 
@@ -79,6 +82,7 @@ class Pool final : public Allocator {
   void release(Buffer* buffer) override;
   Block* take_cached(SizeClass& size_class);
   Block* make_block(std::size_t index, std::size_t size_bytes);
+  void* take_after_trim(std::size_t class_bytes);
   void give_back_excess() noexcept;
   void give_back(SizeClass& size_class, std::size_t at_least_bytes) noexcept;
   void destroy(Block* block) noexcept;

@@ -68,9 +68,10 @@ void add_sorted(Device& device, const SortedUpdates<Int, T>& s) {
   constexpr std::int64_t piece = 1024;
   const Indexed view = s.view;
   const std::int64_t pieces = view.count == 0 ? 0 : (view.count - 1) / piece + 1;
-  const DeviceScratch<T> memory(device, view.outer * pieces * view.inner);
+  const bool has_others = pieces > 2;  // than those that the thread of a run's beginning adds
+  const DeviceScratch<T> memory(device, has_others ? view.outer * pieces * view.inner : 0);
   T* const firsts = memory.data();  // [outer, pieces, inner]
-  if (pieces > 2)
+  if (has_others)
     launch(device, view.outer * pieces * view.inner, [=] __device__(std::int64_t i) {
       const std::int64_t column = i % view.inner, outer = i / view.inner / pieces;
       const std::int64_t k = i / view.inner % pieces * piece;

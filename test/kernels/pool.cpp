@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <cstring>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "dataflow/values/error.h"
 #include "kernels/devices/device.h"
+#include "kernels/devices/memory_holders.h"
 
 BOOST_AUTO_TEST_SUITE(pool)
 
@@ -30,13 +32,26 @@ class LimitedMemory final : public MemorySource {
     taken -= size_bytes;
     host_memory().give_back(data, size_bytes);
   }
+  bool reclaim() noexcept override { return holders.give_back_one(); }
   MemorySpace space() const override { return MemorySpace::host; }
   std::string name() const override { return "TEST:0"; }
 
   std::atomic<std::size_t> taken{0};
+  MemoryHolders holders;
 
  private:
   std::size_t limit_;
+};
+
+// A buffer that its holder can do without.
+class OptionalBuffer final : public MemoryHolder {
+ public:
+  explicit OptionalBuffer(BufferRef buffer) : buffer_(std::move(buffer)) {}
+  bool give_back() noexcept override { return std::exchange(buffer_, {}) ? true : false; }
+  bool holds() const { return static_cast<bool>(buffer_); }
+
+ private:
+  BufferRef buffer_;
 };
 
 bool is_aligned(const void* data, std::size_t alignment) {
@@ -153,6 +168,43 @@ BOOST_AUTO_TEST_CASE(out_of_memory_gives_up_the_cache_before_it_fails) {
   const BufferRef small = pool.allocate(1024);
   BOOST_TEST(small->size_bytes() == 1024U);
   BOOST_TEST(pool.statistics().bytes_cached == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(out_of_memory_takes_what_others_can_do_without_before_it_fails) {
+  LimitedMemory memory(4096);
+  Pool pool(memory);
+  OptionalBuffer first(pool.allocate(1024)), second(pool.allocate(1024)), third(pool.allocate(1024));
+  for (OptionalBuffer* holder : {&first, &second, &third}) memory.holders.add(*holder);
+  const BufferRef needed = pool.allocate(1024);
+  BOOST_TEST((first.holds() && second.holds() && third.holds()));  // there was enough
+  memory.holders.remove(first);
+  const BufferRef more = pool.allocate(1024);
+  BOOST_TEST((first.holds() && !second.holds() && third.holds()));
+  const auto lacks_memory = [](const Error& error) { return error.code() == Code::resource_exhausted; };
+  BOOST_CHECK_EXCEPTION(pool.allocate(2048), Error, lacks_memory);
+  BOOST_TEST((first.holds() && !third.holds()));
+  BOOST_TEST(!memory.holders.give_back_one());
+}
+
+// Threads that lack memory, and holders that come and go meanwhile.
+BOOST_AUTO_TEST_CASE(a_holder_that_is_removed_is_asked_no_more) {
+  constexpr int rounds = 2000;
+  LimitedMemory memory(100 * mebibyte);
+  Pool pool(memory);
+  std::atomic<bool> done{false};
+  std::vector<std::thread> asking;
+  for (int i = 0; i < 2; ++i)
+    asking.emplace_back([&] {
+      while (!done) memory.holders.give_back_one();
+    });
+  for (int i = 0; i < rounds; ++i) {
+    OptionalBuffer holder(pool.allocate(1024));
+    memory.holders.add(holder);
+    memory.holders.remove(holder);
+  }
+  done = true;
+  for (auto& thread : asking) thread.join();
+  BOOST_TEST(pool.statistics().bytes_in_use == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(out_of_memory_names_the_size_and_who_holds_the_rest) {

@@ -212,6 +212,24 @@ BOOST_AUTO_TEST_CASE(graphs_give_their_memory_back, *boost::unit_test::precondit
   BOOST_TEST(pool.statistics().bytes_in_use == in_use);
 }
 
+// As a step does that needs more than there is left: the graphs go, and the region runs node by node.
+BOOST_AUTO_TEST_CASE(graphs_give_their_memory_back_to_who_lacks_it,
+                     *boost::unit_test::precondition(has_gpu)) {
+  const Model model;
+  Device& gpu = cuda_device(0);
+  auto& pool = dynamic_cast<Pool&>(gpu.allocator());
+  const RegionGraph graph(model.graph.def(), DeviceType::cuda);
+  for (int i = 0; i < 4; ++i) check_same_bits(model, graph, 3, gpu);
+  const auto with_graphs = pool.statistics().bytes_in_use;
+  const auto before = graph_launches();
+  const auto too_much = static_cast<std::size_t>(gpu.memory_bytes());
+  BOOST_CHECK_EXCEPTION(pool.allocate(too_much), Error,
+                        [](const Error& error) { return error.code() == Code::resource_exhausted; });
+  BOOST_TEST(pool.statistics().bytes_in_use < with_graphs);
+  for (int i = 0; i < 4; ++i) check_same_bits(model, graph, 3, gpu);
+  BOOST_TEST(graph_launches() == before);
+}
+
 BOOST_AUTO_TEST_CASE(a_region_of_few_nodes_is_not_captured, *boost::unit_test::precondition(has_gpu)) {
   Graph g;
   const Output x = g.placeholder(DType::float32, {4});
