@@ -66,7 +66,8 @@ class Wait {
         name_(name),
         options_(options),
         end_mark_(server.runtime()->storage(), options.checkpoint_folder),
-        end_(now() + std::chrono::milliseconds(options.connect_timeout_ms)),
+        silent_since_(now()),
+        end_(now() + 10 * patience()),
         next_word_(now() + 2s) {}
 
   // Nothing if nobody decides: the job is over, or the first one trains without such a decision.
@@ -85,6 +86,9 @@ class Wait {
 
  private:
   Clock::time_point now() const { return server_.runtime()->clock().now(); }
+  std::chrono::milliseconds patience() const {
+    return std::chrono::milliseconds(options_.connect_timeout_ms);
+  }
 
   // One that decides has done so before it publishes its settings. It may do both between two questions
   // of ours, so its silence counts when the settings are there for the second time.
@@ -95,13 +99,14 @@ class Wait {
         error.code() == Code::not_found && has_published_settings(server_, first_);
     return std::exchange(trains_without_, trains_without) && trains_without;
   }
-  // REQUIRES: called in a catch block.
+  // What it measures may take longer than to reach it: one that is there has more time. REQUIRES: called
+  // in a catch block.
   void go_on_after(const Error& error) {
     if (error.code() == Code::cancelled) throw;
-    if (now() >= end_)
+    if (error.code() == Code::not_found) silent_since_ = now();
+    if (now() - silent_since_ >= patience() || now() >= end_)
       throw Error(Code::deadline_exceeded,
-                  fmt::format("{} has not told its {} within {} ms: {}", first_.to_string(), name_,
-                              options_.connect_timeout_ms, error.what()));
+                  fmt::format("{} has not told its {}: {}", first_.to_string(), name_, error.what()));
     if (now() < next_word_) return;
     next_word_ = now() + 10s;
     spdlog::info("{} waits for {} to tell its {}: {}", server_.name().to_string(), first_.to_string(),
@@ -113,6 +118,7 @@ class Wait {
   const std::string& name_;
   const ReplicaOptions& options_;
   EndMark end_mark_;
+  Clock::time_point silent_since_;
   const Clock::time_point end_;
   Clock::time_point next_word_;
   bool trains_without_ = false;

@@ -18,8 +18,8 @@ using Decision = std::vector<std::string>;
 // server. Empty where the job is over or stops meanwhile, and nothing is done by it; and where the first
 // one has published its settings without such a decision: those of this replica are others then, and
 // refused. Logs for whom it waits after 2 s, and then every 10 s. Throws what `decide` throws;
-// deadline_exceeded if the first one does not answer within connect_timeout_ms; and the reason if the
-// job fails meanwhile.
+// deadline_exceeded if the first one does not answer for connect_timeout_ms, or is there for ten times as
+// long and has not decided; and the reason if the job fails meanwhile.
 Decision decided_by_first(Server& server, const std::vector<TaskName>& replicas, const std::string& name,
                           const ReplicaOptions& options, const std::function<Decision()>& decide);
 
