@@ -132,6 +132,7 @@ struct Communicator::Impl {
     if (options.spin < std::chrono::microseconds(0) || options.spin > most_spin)
       throw invalid_argument(fmt::format("CommunicatorOptions::spin: expected 0 to {} us, got {}",
                                          most_spin.count(), options.spin.count()));
+    if (options.costs) check_costs(*options.costs);
     const auto state = std::make_shared<State>(runtime);
     send(OpenGroup{options.group,
                    members,

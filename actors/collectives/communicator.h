@@ -41,7 +41,8 @@ struct CommunicatorOptions {
   // The algorithm of the operations that have several. Rank 0's setting counts.
   Algorithm algorithm = Algorithm::automatic;
   // The costs by which rank 0 chooses algorithms; none: rank 0 measures what messages cost when the
-  // group opens, within a few milliseconds, unless it has done so before. Rank 0's setting counts.
+  // group opens, within a few milliseconds (300 at most), unless it has done so before. Rank 0's setting
+  // counts.
   std::optional<CostModel> costs = {};
   // How long a call that waits for a small all-reduce among ranks of one machine polls before it sleeps,
   // at most 10 ms. 0: it sleeps at once. Polling is useful where each rank has a core.
@@ -88,8 +89,8 @@ class CollectiveHandle {
 class Communicator {
  public:
   // Waits until all ranks have opened the group. Throws invalid_argument if their members or hosts
-  // differ, naming both lists, deadline_exceeded if some do not come, unavailable, naming it, if a rank
-  // is lost that had come, already_exists if this task has the group.
+  // differ, naming both lists, or for costs below 0, deadline_exceeded if some do not come, unavailable,
+  // naming it, if a rank is lost that had come, already_exists if this task has the group.
   explicit Communicator(Server& server, const CommunicatorOptions& options = {});
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;

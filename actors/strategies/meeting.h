@@ -17,6 +17,10 @@ ReplicaSettings settings_of(const ReplicaOptions& options);
 // REQUIRES: the server has published its settings.
 void note_training(Server& server);
 
+// Whether the task has published its settings by now, which it does when it has decided all else. False
+// if it does not answer within a second.
+bool has_published_settings(Server& server, const TaskName& task);
+
 // Ok if the settings are the same. Else failed_precondition, which names both tasks and each setting of
 // `own` of which the other one has another value.
 Status refusal_of(const ReplicaSettings& own, const TaskName& self, const ReplicaSettings& theirs,

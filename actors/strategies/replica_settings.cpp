@@ -157,6 +157,10 @@ void publish_settings(Server& server, const ReplicaSettings& settings) {
   server.spawn(actor_name, [settings] { return std::make_unique<SettingsActor>(settings); });
 }
 
+bool has_published_settings(Server& server, const TaskName& task) {
+  return settings_in(ask_settings(server, task, 1s)).has_value();
+}
+
 Status refusal_of(const ReplicaSettings& own, const TaskName& self, const ReplicaSettings& theirs,
                   const TaskName& other) {
   const std::string text = differences(own, self, theirs, other);

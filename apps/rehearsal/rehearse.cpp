@@ -77,7 +77,8 @@ std::string why_not(const std::set<std::string>& kinds, const std::string& what,
 
 void check_possible(const Scenario& scenario, SeedRange range) {
   if (!scenario.is_training())
-    throw UsageError(scenario.name() + ": map/reduce jobs, and ranks that sum, are simulated only; omit --real");
+    throw UsageError(scenario.name() +
+                     ": map/reduce jobs, and ranks that sum, are simulated only; omit --real");
   if (!std::filesystem::exists(RealJob::trainer()))
     throw UsageError(
         fmt::format("real jobs need the program {}, which is not there", RealJob::trainer()));

@@ -28,7 +28,8 @@ struct SimulatedJob {
 };
 
 // The job without its faults, with which others are compared; a map/reduce job on one task. Asynchronous
-// training differs from run to run, so it is the one of median accuracy among five. Throws Error if it fails.
+// training differs from run to run, so it is the one of median accuracy among five. Throws Error if it
+// fails.
 SimulatedJob simulate_undisturbed(const Scenario& scenario);
 
 // The job with the faults of the running seed (SeedScope), or of seed 1. Throws Error if it fails,

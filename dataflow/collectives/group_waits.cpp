@@ -55,6 +55,8 @@ std::string with_commas(const std::vector<std::string>& parts) {
   return text;
 }
 
+bool is_silent(const std::string& last) { return last == of_the_silent; }
+
 std::string tenths(double seconds) {
   const auto count = std::llround(seconds * 10);
   return std::to_string(count / 10) + "." + std::to_string(count % 10);
@@ -90,11 +92,14 @@ std::vector<std::string> lines_of(const GroupWaits& waits) {
     lines.push_back(operation.call + " '" + operation.name + "' has waited for " +
                     tenths(operation.seconds) + " s on " + with_commas(waiting));
     for (const auto rank : operation.missing) lines.push_back("  for " + last_of(rank));
-    if (operation.missing.empty()) lines.emplace_back("  for messages that are under way");
+    if (!operation.missing.empty()) continue;
+    lines.emplace_back(std::ranges::any_of(waits.last, is_silent)
+                           ? "  for ranks that do not answer, or messages that are under way"
+                           : "  for messages that are under way");
   }
   if (lines.empty()) lines.emplace_back("no rank waits");
   for (std::size_t rank = 0; rank < waits.last.size(); ++rank)
-    if (waits.last[rank] == of_the_silent) lines.push_back(last_of(static_cast<std::int32_t>(rank)));
+    if (is_silent(waits.last[rank])) lines.push_back(last_of(static_cast<std::int32_t>(rank)));
   return lines;
 }
 

@@ -1,13 +1,35 @@
 #include "dataflow/collectives/link_cost.h"
 
 #include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
 
 constexpr double least_latency = 15e-6, least_per_message = 1e-7, least_per_byte = 1e-12;
 
+void check_cost(const std::string& name, double seconds) {
+  if (std::isfinite(seconds) && seconds >= 0) return;
+  throw invalid_argument(name + " is " + std::to_string(seconds) + " s, expected 0 or more");
+}
+
+void check_link(const std::string& name, const LinkCost& link) {
+  check_cost(name + ".latency", link.latency);
+  check_cost(name + ".per_message", link.per_message);
+  check_cost(name + ".per_byte", link.per_byte);
+  check_cost(name + ".per_byte_of_port", link.per_byte_of_port);
+}
+
 }  // namespace
+
+void check_costs(const CostModel& costs) {
+  check_link("CostModel::host", costs.host);
+  check_link("CostModel::network", costs.network);
+  check_cost("CostModel::per_added_byte", costs.per_added_byte);
+}
 
 LinkCost link_cost(const LinkTimes& times, const LinkCost& usual) {
   LinkCost cost = usual;

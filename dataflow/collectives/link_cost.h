@@ -30,6 +30,9 @@ struct CostModel {
   bool operator==(const CostModel&) const = default;
 };
 
+// Throws invalid_argument, naming what it is, if a cost is negative or not finite.
+void check_costs(const CostModel& costs);
+
 // What was measured between two ranks, in seconds; 0: it was not.
 struct LinkTimes {
   double round_trip = 0;  // of a small message and its answer

@@ -261,6 +261,24 @@ BOOST_AUTO_TEST_CASE(a_node_says_who_waits_for_whom) {
   BOOST_TEST(two.get()[1].scalar<float>() == 3);
 }
 
+BOOST_AUTO_TEST_CASE(a_node_says_for_whom_a_group_waits_before_it_is_open) {
+  RankGraph r;
+  const auto sums = r.on_each([&](int) { return all_reduce(r.g.constant(1.0F), r.ranks, "x"); });
+  const auto waits = r.on_each([&](int) { return collective_waits(r.g); });
+  Session session(r.cluster.server("worker", 0).target(), r.g);
+  auto two = std::async(std::launch::async, [&] { return session.run({sums[0], sums[1]}); });
+  const auto wait_until_told = [&](const Output& node, const std::string& what) {
+    for (bool told = false; !told;) {
+      const Tensor lines = session.run(node);
+      for (const auto& line : lines.values<std::string>()) told = told || line.find(what) != line.npos;
+    }
+  };
+  wait_until_told(waits[0], "rank 2 (/job:worker/task:2) since ");
+  wait_until_told(waits[1], "' waits for rank 0 (/job:worker/task:0) since ");
+  session.run(sums[2]);
+  BOOST_TEST(two.get()[0].scalar<float>() == 3);
+}
+
 BOOST_AUTO_TEST_CASE(mistakes_are_refused_when_the_graph_is_built) {
   Graph g;
   const RankList two{{"/job:worker/task:0", "/job:worker/task:1"}};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/strategies/replica_settings.h"
 #include "actors/task/server.h"
 #include "test/support/says.h"
 
@@ -60,6 +61,13 @@ BOOST_AUTO_TEST_CASE(the_reason_for_which_the_job_fails_ends_the_wait) {
   auto waiting = std::async(std::launch::async, [&] { return tasks.decide(second, {first, second}); });
   tasks.cluster.server("worker", 0).fail_cluster({Code::invalid_argument, "no such layer"});
   BOOST_CHECK_EXCEPTION(waiting.get(), Error, says("no such layer"));
+}
+
+// It was given what the others leave to it, or trains by another strategy: their settings are compared.
+BOOST_AUTO_TEST_CASE(nobody_waits_for_a_first_one_that_trains_without_a_decision) {
+  Tasks tasks;
+  publish_settings(tasks.cluster.server("worker", 0), {{"pipeline", "none"}});
+  BOOST_TEST(tasks.decide(second, {first, second}).empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,6 +5,7 @@
 
 #include "actors/collectives/engine/link_probe.h"
 #include "test/actors/support/ranks.h"
+#include "test/support/says.h"
 
 BOOST_AUTO_TEST_SUITE(measured_links)
 
@@ -76,6 +77,13 @@ BOOST_AUTO_TEST_CASE(a_program_may_give_the_costs) {
   given.host.latency = 1;
   Ranks ranks(2, {.costs = given});
   for (const auto& costs : costs_of(ranks, 2)) BOOST_TEST((costs == given));
+}
+
+BOOST_AUTO_TEST_CASE(costs_that_a_program_cannot_mean_are_refused) {
+  CostModel given;
+  given.host.latency = -1;
+  Ranks ranks(2, {.costs = given});
+  BOOST_CHECK_EXCEPTION(costs_of(ranks, 2), Error, test::says("CostModel::host.latency"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -56,7 +56,16 @@ BOOST_AUTO_TEST_CASE(who_is_silent_is_named_and_who_has_joined_is_not_missing) {
   BOOST_TEST((waits.operations[0].waiting == Numbers{2}));
   BOOST_TEST((waits.operations[0].missing == Numbers{0}));
   BOOST_TEST(waits.operations[1].missing.empty());
-  BOOST_TEST(lines_of(waits).back() == "rank 1: it does not answer");
+  const auto lines = lines_of(waits);
+  BOOST_TEST(lines.back() == "rank 1: it does not answer");
+  BOOST_TEST(lines[lines.size() - 2] ==
+             "  for ranks that do not answer, or messages that are under way");
+}
+
+BOOST_AUTO_TEST_CASE(where_all_have_entered_messages_are_under_way) {
+  const auto waits =
+      waits_of(three, Accounts{waiting_for("x", 1, 1), waiting_for("x", 1, 1), waiting_for("x", 1, 1)});
+  BOOST_TEST(lines_of(waits).back() == "  for messages that are under way");
 }
 
 BOOST_AUTO_TEST_CASE(nobody_waits) {

@@ -1,6 +1,10 @@
 #include "dataflow/collectives/link_cost.h"
 
 #include <boost/test/unit_test.hpp>
+#include <limits>
+
+#include "dataflow/values/error.h"
+#include "test/support/says.h"
 
 BOOST_AUTO_TEST_SUITE(link_cost)
 
@@ -52,6 +56,17 @@ BOOST_AUTO_TEST_CASE(no_cost_is_negative_or_that_of_ranks_that_never_sleep) {
   BOOST_TEST(quick.per_message > 0);
   BOOST_TEST(quick.per_byte > 0);
   BOOST_TEST(quick.per_byte_of_port > 0);
+}
+
+BOOST_AUTO_TEST_CASE(costs_are_numbers_from_0_on) {
+  BOOST_CHECK_NO_THROW(check_costs({}));
+  CostModel wrong;
+  wrong.network.per_byte = -1;
+  BOOST_CHECK_EXCEPTION(check_costs(wrong), Error,
+                        test::says("CostModel::network.per_byte is -1.000000 s, expected 0 or more"));
+  wrong = {};
+  wrong.per_added_byte = std::numeric_limits<double>::quiet_NaN();
+  BOOST_CHECK_EXCEPTION(check_costs(wrong), Error, test::says("CostModel::per_added_byte"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

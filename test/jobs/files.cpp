@@ -82,6 +82,8 @@ BOOST_AUTO_TEST_CASE(columns_of_csv_are_found_by_their_names) {
   refused({.columns = {"user"}}, "set CsvInput::header");
   test::write_file(folder.file("in/4.csv"), "\nuser,time,url\na,1,/x\n");
   refused({.header = true, .columns = {"user", "time"}}, "/4.csv' begins with an empty line");
+  test::write_file(folder.file("in/1.csv"), "user\x1b[2J,time\n");
+  refused({.header = true}, R"(/1.csv' has the header 'user\x1b[2J,time')");
   test::write_file(folder.file("short.csv"), "user,time,url\na,1\n");
   const auto rows =
       job.read_csv<Click>(folder.file("short.csv"), {.header = true, .columns = {"user", "time"}});

@@ -123,6 +123,7 @@ class Collectives {
   void welcome(Member& member);
   void turn_away(Member& member, const Status& why);
   std::vector<std::string> missing(const Member& member);
+  std::string why_not_open(const Member& member);
   void report_missing(Member& member);
 
   // collectives_links.cpp

@@ -106,6 +106,10 @@ void Collectives::on_end_of_probe(const EndProbe& message) {
   Member& member = found->second;
   if (member.attempt != message.attempt || !member.probe) return;
   end_probe(member);
+  // The time is that of all kinds: what has not begun by now takes the usual costs.
+  const CostModel usual;
+  if (auto& network = member.links[static_cast<std::size_t>(LinkKind::network)]; !network)
+    network = usual.network;
   try_to_welcome(member);
 }
 

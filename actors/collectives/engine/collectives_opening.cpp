@@ -202,15 +202,22 @@ void Collectives::on_not_welcome(const NotWelcome& message) {
   if (const auto opened = std::exchange(member.opened, {})) opened(message.why, {});
 }
 
+std::string Collectives::why_not_open(const Member& member) {
+  const RankMail& mail = member.group->mail();
+  const auto names = missing(member);
+  std::string whom = mail.name_of(leading_rank);
+  if (mail.leads())
+    whom = names.empty() ? "what messages cost" : fmt::format("{}", fmt::join(names, ", "));
+  const std::chrono::duration<double> since = task_->clock->now() - member.since;
+  return fmt::format("the group '{}' waits for {} since {:.0f} s", member.group->name(), whom,
+                     since.count());
+}
+
 void Collectives::report_missing(Member& member) {
   const auto now = task_->clock->now();
   if (now < member.next_report) return;
   member.next_report = now + stall_report_interval;
-  const RankMail& mail = member.group->mail();
-  const std::string whom =
-      mail.leads() ? fmt::format("{}", fmt::join(missing(member), ", ")) : mail.name_of(leading_rank);
-  spdlog::warn("{}: the group '{}' waits for {} since {:.0f} s", task_->self.name.to_string(),
-               member.group->name(), whom, std::chrono::duration<double>(now - member.since).count());
+  spdlog::warn("{}: {}", task_->self.name.to_string(), why_not_open(member));
 }
 
 }  // namespace actorflow

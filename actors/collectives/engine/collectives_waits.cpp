@@ -31,6 +31,10 @@ void Collectives::ask_waits(const std::string& group, RankGroup::WaitsReply repl
 void Collectives::report_waits(const StateCall& message) {
   const auto report = std::make_shared<Report>(Report{message.reply_to, message.executable, 1});
   for (auto& [name, member] : groups_) {
+    if (member.attempt != 0) {
+      report->lines.push_back(why_not_open(member));
+      continue;
+    }
     ++report->open;
     member.group->ask_waits([report, title = fmt::format("group '{}'", name)](const Status& status,
                                                                               const GroupWaits& waits) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "actors/collectives/engine/rank_group.h"
@@ -16,6 +18,16 @@ namespace {
 
 // A survey may have begun just before, and ticks come every second.
 constexpr auto longest_question = 3s;
+
+// Whether it tells of each of so many ranks, and of no other.
+bool is_of_ranks(const GroupWaits& waits, int ranks) {
+  const auto has = [ranks](std::int32_t rank) { return rank >= 0 && rank < ranks; };
+  return std::ssize(waits.ranks) == ranks && std::ssize(waits.last) == ranks &&
+         std::ranges::all_of(waits.operations, [&](const GroupWaits::Operation& operation) {
+           return std::ranges::all_of(operation.waiting, has) &&
+                  std::ranges::all_of(operation.missing, has);
+         });
+}
 
 }  // namespace
 
@@ -68,6 +80,9 @@ void RankGroup::end_survey() {
 }
 
 void RankGroup::on_waits(const Waits& message) {
+  if (!is_of_ranks(message.waits, mail_.size()))
+    throw invalid_argument(fmt::format("{} has told who waits in a group of other ranks than '{}'",
+                                       mail_.name_of(leading_rank), name_));
   if (const auto question = questions_.extract(message.question))
     question.mapped().reply({}, message.waits);
 }

@@ -17,6 +17,11 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+// As much of a header as a message may have.
+std::string shown(const Names& header) {
+  return excerpt(fmt::format("{}", fmt::join(header, ",")), 1000);
+}
+
 // None of a file without a line.
 Names header_of(Storage& storage, const std::string& path, char delimiter) {
   LineBlocks blocks(open_data_file(storage, path, compression_of(path)));
@@ -43,8 +48,7 @@ CsvFile places_in(const std::string& path, const Names& header, const Names& col
     if (found == header.end() || std::find(found + 1, header.end(), name) != header.end())
       throw invalid_argument(
           fmt::format("'{}' has {} column '{}': its header is '{}'{}", path,
-                      found == header.end() ? "no" : "more than one", name,
-                      excerpt(fmt::format("{}", fmt::join(header, ",")), 1000),
+                      found == header.end() ? "no" : "more than one", name, shown(header),
                       did_you_mean(name, std::vector<std::string_view>(header.begin(), header.end()))));
     file.places.push_back(static_cast<std::size_t>(found - header.begin()));
   }
@@ -70,7 +74,7 @@ std::shared_ptr<const CsvFiles> match_headers(Storage& storage, std::span<const 
       throw invalid_argument(
           fmt::format("'{}' has the header '{}', but '{}' has '{}': name the columns that "
                       "are wanted, in CsvInput::columns, or read the files apart",
-                      first_path, fmt::join(first, ","), file.path, fmt::join(header, ",")));
+                      first_path, shown(first), file.path, shown(header)));
   }
   return matched;
 }

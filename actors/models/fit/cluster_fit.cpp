@@ -110,7 +110,9 @@ void ClusterFit::choose_stages() {
           const std::int64_t rows = options_.batch_size / task_.num_replicas() / micro_batches_->count;
           return choose_cut(*pipeline_, engine_, types_, example_, rows, server_.runtime());
         });
-  if (task_.is_chief()) engine_.stages = describe(stages(), engine_.architecture);
+  if (!task_.is_chief()) return;
+  const std::lock_guard lock(building());
+  engine_.stages = describe(stages(), engine_.architecture);
 }
 
 std::vector<ModelStage> ClusterFit::stages() const {

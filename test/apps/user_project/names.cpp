@@ -167,7 +167,7 @@ void name_library() {
   // dataflow/collectives/group_waits.h
   keep(&af::lines_of, &af::waits_of);
   // dataflow/collectives/link_cost.h
-  keep(&af::link_cost);
+  keep(&af::check_costs, &af::link_cost);
   // dataflow/collectives/ranks.h
   keep(&af::parse_host_slots, &af::place_ranks, &af::places_of);
   // dataflow/graph/graph.h
