@@ -266,9 +266,20 @@ bool FileStorage::exists(const std::string& path) {
   return kind == PathKind::file;
 }
 
+void FileStorage::expect_no_pipe(const std::string& path) {
+  PathKind kind = PathKind::nothing;
+  checked(calls_.look(path, kind), "look at", path);
+  if (kind == PathKind::other)
+    throw invalid_argument("'" + path +
+                           "' is neither a file nor a folder: pipes and devices give their bytes once; "
+                           "write these to a file");
+}
+
 std::vector<std::string> FileStorage::list(const std::string& folder) {
   std::vector<std::string> names;
-  if (const int result = calls_.list(folder, names); result != -ENOENT) checked(result, "list", folder);
+  const int result = calls_.list(folder, names);
+  if (result == -ENOTDIR) expect_no_pipe(folder);
+  if (result != -ENOENT) checked(result, "list", folder);
   return names;
 }
 

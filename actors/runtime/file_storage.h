@@ -36,6 +36,7 @@ class FileStorage : public Storage, public FileTimes {
   // them.
   void create_folders(const std::string& folder);
   void make_folder(const std::string& folder, PathKind in_its_place);
+  void expect_no_pipe(const std::string& path);
   bool is_synced(const std::string& folder);
   void note(const std::string& folder, bool synced);
 

@@ -39,11 +39,11 @@ void run_task(SimTask& task, const Scenario& scenario, SimulatedJob& job) {
     if (const std::string path = "input/" + name; !task.storage().exists(path))
       task.storage().write_atomically(path, bytes);
   if (has_succeeded(task.storage()) && task.storage().list(work_folder).empty()) return;
+  const bool is_first = task.server().name() == scenario.tasks().front();
   try {
     auto counters =
         run_job(task.server(), scenario_job_table(), scenario.flags().job, job_options_of(scenario));
-    const bool had_part = !counters.empty() || task.server().name() == scenario.tasks().front();
-    if (had_part) job.counters.push_back(std::move(counters));
+    if (is_first || !counters.empty()) job.counters.push_back(std::move(counters));
   } catch (const Error& error) {
     if (error.code() != Code::unavailable || !has_succeeded(task.storage())) throw;
   }

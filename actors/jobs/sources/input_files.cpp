@@ -6,11 +6,10 @@
 
 #include <algorithm>
 #include <ctime>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "actors/runtime/file_times.h"
+#include "dataflow/values/comma_list.h"
 #include "dataflow/values/error.h"
 #include "schema/checksum.h"
 #include "schema/formats/compression.h"
@@ -42,16 +41,6 @@ std::vector<std::string> files_in(Storage& storage, const std::string& folder,
   return paths;
 }
 
-// Only real disks have such.
-void expect_no_pipe(Storage& storage, const std::string& path) {
-  std::error_code ignored;
-  if (&storage != &posix_storage() || !std::filesystem::is_other(path, ignored)) return;
-  throw invalid_argument(
-      fmt::format("the input '{}' is neither a file nor a folder: pipes and devices give their bytes "
-                  "once, and a part that is lost reads them again; write them to a file",
-                  path));
-}
-
 std::vector<std::string> matching(Storage& storage, const std::string& pattern) {
   const auto slash = pattern.find_last_of('/');
   const std::string folder = slash == pattern.npos ? "." : slash == 0 ? "/" : pattern.substr(0, slash);
@@ -64,18 +53,7 @@ std::vector<std::string> matching(Storage& storage, const std::string& pattern) 
   if (has_wildcard(name)) return files_in(storage, folder, name);
   if (name.empty()) return files_in(storage, folder, "");
   if (storage.exists(pattern)) return {pattern};
-  expect_no_pipe(storage, pattern);
   return files_in(storage, pattern, "");
-}
-
-std::vector<std::string> split_at_commas(const std::string& text) {
-  std::vector<std::string> items;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    if (end > begin) items.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return items;
 }
 
 // What nothing would be read of, without a word.
@@ -144,6 +122,7 @@ std::shared_ptr<const InputFiles> find_input(Storage& storage, const std::string
   auto input = std::make_shared<InputFiles>();
   std::vector<std::string> paths;
   for (const auto& item : split_at_commas(pattern)) {
+    if (item.empty()) continue;
     const auto found = matching(storage, item);
     if (found.empty())
       throw Error(
