@@ -32,6 +32,7 @@
 #include "apps/training/data/load_data.h"
 #include "apps/training/models/model_choice.h"
 #include "apps/training/reports/report.h"
+#include "dataflow/train/replica_device_setter.h"
 #include "dataflow/values/error.h"
 
 using namespace actorflow;
@@ -84,6 +85,15 @@ void expect_flags_that_count(const Job& job, const std::string& method, bool loa
     refuse(flag, "for training, but --load takes members that are trained; omit one of them");
 }
 
+void expect_device(const std::string& device) {
+  try {
+    device_in_task(device);
+  } catch (const Error&) {
+    throw invalid_argument(
+        fmt::format("--device: expected a device such as gpu:0 or cpu:0, got '{}'", device));
+  }
+}
+
 struct Flags {
   explicit Flags(Job& job)
       : name(job.state()->options().name),
@@ -98,6 +108,7 @@ struct Flags {
         saved(job.param("load", "")),
         onnx(job.param("export", "")),
         hidden(job.param("hidden", "")),
+        device(job.param("device", "")),
         recipe(recipe_for(model, name)),
         epochs(job.param("epochs", epochs_of(recipe, method, job.param("members", 8)))),
         batch_size(job.param("batch_size", recipe.batch_size)),
@@ -118,6 +129,7 @@ struct Flags {
     if (!(rate >= 0) || !std::isfinite(rate))
       throw invalid_argument(fmt::format(
           "--learning_rate: expected a number above 0, or 0 for the model's own, got {}", rate));
+    expect_device(device);
     options.method = chosen("method", methods, method);
     options.vote = chosen("vote", votes, vote);
     expect_flags_that_count(job, method, !saved.empty());
@@ -147,7 +159,8 @@ struct Flags {
     throw invalid_argument(fmt::format("--{}: expected one of {}, got '{}'", flag, names, text));
   }
 
-  std::string name, data, model, settings, method, vote, report, plots, save, saved, onnx, hidden;
+  std::string name, data, model, settings, method, vote, report, plots, save, saved, onnx, hidden,
+      device;
   Recipe recipe;
   int epochs;
   std::int64_t batch_size;
@@ -181,6 +194,7 @@ Model make_model(const Flags& flags, const LabelledData& data) {
   CompileOptions compile = flags.recipe.compile(flags.rate, 1);
   compile.learning_rate = nullptr;  // options_of() has one for each member
   compile.metrics = {accuracy()};
+  compile.device = flags.device;
   compile.seed = first_seed(flags.options.seed);
   model.compile(std::move(compile));
   return model;
@@ -207,6 +221,7 @@ EnsembleRun run_of(const Flags& flags, Vote vote) {
           .method_settings = method_settings(flags.options, !flags.saved.empty()),
           .vote = vote == Vote::hard ? "hard" : "soft",
           .weights = flags.options.weights,
+          .device = flags.device.empty() ? "cpu" : flags.device,
           .loaded = flags.saved,
           .seed = flags.options.seed,
           .epochs = flags.epochs,
@@ -323,6 +338,9 @@ constexpr const char* meanings =
     "  --seed                  of all that is random: weights, the order of the examples, samples\n"
     "  --max_samples           of bagging: the share of the examples that is drawn for a member\n"
     "  --folds --passthrough   of stacking\n"
+    "  --device                that trains and asks members on each task, such as gpu:0; without it, or "
+    "where a task\n"
+    "                          lacks it, a CPU\n"
     "  --data PATH             images in a folder or a table *.csv, instead of the project's own data\n"
     "  --report FILE --plots DIR   JSON and SVG; --save DIR: checkpoints; --export DIR: one ONNX model\n"
     "  --load DIR              takes the members that --save has written, and trains none; with\n"

@@ -35,6 +35,9 @@ void save_losses(const std::string& folder, const std::vector<History>& historie
   save_plot(folder, "loss", to_svg(chart));
 }
 
+// In percentage points, rounded as they are printed, so that what rounds to 0 has no minus.
+double printed_gain(const EnsembleScore& score) { return std::round(1e4 * score.gain()) / 100 + 0.0; }
+
 // How members that were loaded have been trained is not known here.
 JsonMembers json_of_run(const EnsembleRun& run) {
   JsonMembers json{{"version", ACTORFLOW_VERSION},
@@ -45,7 +48,8 @@ JsonMembers json_of_run(const EnsembleRun& run) {
                    {"method", run.method},
                    {"method_settings", run.method_settings},
                    {"vote", run.vote},
-                   {"weights", run.weights}};
+                   {"weights", run.weights},
+                   {"device", run.device}};
   if (!run.loaded.empty()) {
     json.emplace_back("loaded", run.loaded);
     return json;
@@ -80,7 +84,7 @@ std::string to_text(const EnsembleReport& report) {
   for (std::size_t i = 0; i < report.members.size(); ++i)
     text += fmt::format("member {:<3} {:7.2f} %\n", report.members[i], 100 * report.test.members[i]);
   text += fmt::format("{:<10} {:7.2f} %, {:+.2f} over its members' mean ({}, {})\n", "ensemble",
-                      100 * report.test.ensemble, 100 * report.test.gain(), report.run.method,
+                      100 * report.test.ensemble, printed_gain(report.test), report.run.method,
                       report.run.vote);
   if (report.out_of_bag) text += fmt::format("out-of-bag {:7.2f} %\n", 100 * *report.out_of_bag);
   return text;

@@ -18,6 +18,7 @@ struct EnsembleRun {
   std::string method, method_settings;  // "bagging", "max_samples=0.5"
   std::string vote;
   std::vector<double> weights;  // of the votes; none: all the same
+  std::string device;           // "cpu", or as it was asked for
   std::string loaded;  // the folder of saved members; what follows is of members trained here
   std::uint64_t seed = 0;
   std::int64_t epochs = 0, batch_size = 0;

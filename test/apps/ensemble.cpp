@@ -8,6 +8,7 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/ensembles/ensemble.h"
+#include "apps/ensembles/ensemble_report.h"
 #include "test/apps/support/cifar10_images.h"
 #include "test/apps/support/job_cluster.h"
 #include "test/apps/support/ports.h"
@@ -146,6 +147,7 @@ BOOST_AUTO_TEST_CASE(digits_with_a_report_pictures_checkpoints_and_a_model) {
   BOOST_TEST(report["batch_size"] == 64);
   BOOST_TEST(report["seed"] == 1);
   BOOST_TEST(report["learning_rate"] == 0.005);
+  BOOST_TEST(report["device"] == "cpu");
   BOOST_TEST(report["path"].get<std::string>().ends_with("/digits"));
   BOOST_TEST(report["members"].size() == 4u);
   BOOST_TEST(report["member_scores"].size() == 4u);
@@ -194,6 +196,35 @@ BOOST_AUTO_TEST_CASE(images_of_the_binary_version_are_learned_as_their_recipe_wa
   BOOST_TEST(report["member_scores"].size() == 2u);
   const Json losses = report["member_train_losses"];
   BOOST_TEST(losses[0].get<double>() != losses[1].get<double>());
+}
+
+// On a machine without a GPU, as everywhere, a CPU does it.
+BOOST_AUTO_TEST_CASE(members_train_on_the_device_that_is_named) {
+  const Command two{"digits", "--members", "2", "--epochs", "5"};
+  const Json report = report_of(with(two, {"--device", "gpu:0"}));
+  BOOST_TEST(report["device"] == "gpu:0");
+  const auto losses_of = [](const Json& of) {
+    return of["member_train_losses"].get<std::vector<double>>();
+  };
+  BOOST_TEST(losses_of(report) == losses_of(report_of(two)), boost::test_tools::tolerance(1e-2)
+                                                                 << boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_gain_that_rounds_to_nothing_has_no_minus) {
+  const auto text_of = [](double answer) {
+    EnsembleReport report;
+    report.run.method = "bagging";
+    report.run.vote = "soft";
+    report.members = {0, 1};
+    report.test.ensemble = answer;
+    report.test.members = {0.5, 0.5};
+    return to_text(report);
+  };
+  BOOST_TEST(
+      text_of(0.499999).find(" +0.00 over its members' mean (bagging, soft)") != std::string::npos,
+      text_of(0.499999));
+  BOOST_TEST(text_of(0.4999).find(" -0.01 over") != std::string::npos, text_of(0.4999));
+  BOOST_TEST(text_of(0.51).find(" +1.00 over") != std::string::npos, text_of(0.51));
 }
 
 BOOST_AUTO_TEST_CASE(another_seed_makes_other_members) {
@@ -322,6 +353,8 @@ BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
     BOOST_TEST(process.output().find(part) != std::string::npos, process.output());
     BOOST_TEST(process.output().find("stage 1") == std::string::npos, process.output());
   };
+  expect({"digits", "--device", "/job:ps"},
+         "--device: expected a device such as gpu:0 or cpu:0, got '/job:ps'");
   expect({"digits", "--method", "boosting"}, "--method: expected one of bagging, full_data, snapshot");
   expect({"digits", "--members", "1"}, "--members: expected 2 or more, got 1");
   expect({"digits", "--members", "0"}, "--members: expected 2 or more, got 0");
