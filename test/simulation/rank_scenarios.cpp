@@ -32,6 +32,16 @@ SIMULATION_TEST(a_restart_that_a_partition_hides_is_no_hang, seeds(1, 10)) {
   BOOST_TEST(simulate(hidden, {}).statistics.messages > 100U);
 }
 
+// Rank 0 stands still while all say hello and one of them is lost: it finds both at once, and those whom
+// it has made welcome hear that their life does not begin.
+SIMULATION_TEST(a_rank_that_is_lost_before_the_leader_is_welcome_is_no_hang, seeds(450, 450)) {
+  const std::string faults =
+      "faults=0.014s pause /job:worker/task:0 for 4.174s; 0.016s kill /job:worker/task:3; "
+      "0.06s restart /job:worker/task:3";
+  const Scenario stopped = scenario("collectives", {"random_faults=0", faults});
+  BOOST_TEST(simulate(stopped, {}).statistics.messages > 50U);
+}
+
 SIMULATION_TEST(sums_on_a_bad_network_have_the_bits_of_a_loop, seeds(1, 24)) {
   BOOST_TEST(simulate(scenario("collectives_links"), {}).statistics.messages > 100U);
 }

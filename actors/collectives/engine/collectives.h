@@ -104,6 +104,7 @@ class Collectives {
     TaskId probed_task{};
     StepId begun_by = 0;  // the step of a graph that has opened it, with GroupLife::begins
     Clock::time_point since{}, next_report{};
+    std::uint64_t welcomed = 0;  // the leader's: the life to which all are invited, until it begins here
   };
   void open(const OpenGroup& message);
   void close(const CloseGroup& message);

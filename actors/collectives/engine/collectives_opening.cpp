@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "actors/collectives/engine/collectives.h"
 
@@ -16,11 +17,12 @@ namespace {
 
 constexpr auto silence = 2s;
 
-ActorMessage as_letter(const NotWelcome& message) {
+template <class M>
+ActorMessage as_letter(const M& message, std::uint64_t life = 0) {
   return {.to = collectives_name,
           .from = collectives_name,
-          .type = message_type<NotWelcome>(),
-          .request = 0,
+          .type = message_type<M>(),
+          .request = life,
           .content = to_payload(message),
           .payload = {},
           .status = {}};
@@ -56,7 +58,7 @@ void Collectives::refuse_opening(const Sender& from, const ActorMessage& message
   take_if<Hello>(message,
                  [&](const Hello& hello) {
                    openings_.remove(from, {hello.group, hello.attempt});
-                   tell(*task_, from.task, as_letter({hello.group, hello.attempt, why}));
+                   tell(*task_, from.task, as_letter(NotWelcome{hello.group, hello.attempt, why}));
                  }) ||
       take_if<Welcome>(message, [&](const Welcome& welcome) {
         on_not_welcome({welcome.group, welcome.attempt, why});
@@ -107,6 +109,7 @@ void Collectives::welcome(Member& member) {
   const std::string name = member.group->name();
   Welcome welcome{name, 0, task_->random->next() | 1,
                   std::vector<std::uint64_t>(static_cast<std::size_t>(mail.size())), costs_of(member)};
+  member.welcomed = welcome.life;
   const auto guests = openings_.of(name);
   for (const auto& [task, guest] : guests)
     if (const int rank = mail.rank_of(task); rank >= 0)
@@ -118,14 +121,21 @@ void Collectives::welcome(Member& member) {
   }
 }
 
-// Everybody who waits, ourselves included. With another list of members a rank may have another leader.
+// Everybody who waits, ourselves included. A leader that was stopped may find, behind what makes it
+// welcome all and before its own welcome, that one is lost: those who are welcome are told, too, that
+// the life does not begin. With another list of members a rank may have another leader.
 void Collectives::turn_away(Member& member, const Status& why) {
   const std::string name = member.group->name();
   const auto guests = openings_.of(name);
   openings_.answered(name);
-  for (const auto& [task, guest] : guests)
-    if (guest.waits && task != task_->own)
+  const std::uint64_t life = std::exchange(member.welcomed, 0);
+  for (const auto& [task, guest] : guests) {
+    if (task == task_->own) continue;
+    if (guest.waits)
       tell(*task_, task, as_letter(NotWelcome{name, guest.attempt, why}));
+    else if (life != 0)
+      tell(*task_, task, as_letter(Broken{why}, life));
+  }
   if (!member.group->mail().leads()) member.group->mail().to_leader(Goodbye{name, member.attempt});
   on_not_welcome({name, member.attempt, why});
 }
@@ -167,7 +177,7 @@ void Collectives::on_welcome(const Welcome& message) {
   const auto found = groups_.find(message.group);
   if (found == groups_.end() || found->second.attempt != message.attempt || message.attempt == 0) return;
   Member& member = found->second;
-  member.attempt = 0;
+  member.attempt = member.welcomed = 0;
   member.group->open(message.life, message.incarnations, message.costs);
   if (const auto opened = std::exchange(member.opened, {})) opened({}, message.costs);
   std::vector<std::pair<Sender, ActorMessage>> others;
