@@ -25,10 +25,7 @@ namespace {
 
 // Variables of one task are saved together.
 std::string task_of(const Variable& variable) {
-  DeviceName device = DeviceName::parse(variable.device());
-  device.type.reset();
-  device.index.reset();
-  return device.to_string();
+  return task_part(DeviceName::parse(variable.device())).to_string();
 }
 
 VariableInCheckpoint place_of(const Variable& variable, const SaverOptions& options) {

@@ -15,10 +15,7 @@ namespace {
 
 // Where what a saver keeps of the variable is: on the host of its task.
 std::string task_of(const Variable& variable) {
-  DeviceName device = DeviceName::parse(variable.device());
-  device.type.reset();
-  device.index.reset();
-  return device.to_string();
+  return task_part(DeviceName::parse(variable.device())).to_string();
 }
 
 }  // namespace
