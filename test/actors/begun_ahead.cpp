@@ -13,6 +13,7 @@
 #include "actors/runtime/threaded_runtime.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "test/actors/support/foreign_task.h"
+#include "test/support/ports.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(begun_ahead)

@@ -9,6 +9,7 @@
 #include "schema/rpc/master_client.h"
 #include "test/actors/support/foreign_task.h"
 #include "test/support/contains.h"
+#include "test/support/ports.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(failure_semantics)

@@ -4,8 +4,9 @@
 
 #include "actors/actorflow.h"
 #include "kernels/core/kernel.h"
-#include "test/actors/support/foreign_task.h"
+#include "test/schema/support/tasks.h"
 #include "test/support/contains.h"
+#include "test/support/ports.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(heartbeat)

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "actors/actorflow.h"
-#include "test/actors/support/foreign_task.h"
+#include "test/support/ports.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;

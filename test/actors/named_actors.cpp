@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "actors/actorflow.h"
-#include "test/actors/support/foreign_task.h"
+#include "test/support/ports.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(named_actors)

@@ -7,8 +7,8 @@
 
 #include "actors/collectives/communicator.h"
 #include "actors/task/server.h"
-#include "test/actors/support/foreign_task.h"
 #include "test/support/contributions.h"
+#include "test/support/ports.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(narrow_ranks)

@@ -16,9 +16,9 @@
 #include "actors/runtime/threaded_runtime.h"
 #include "actors/task/server.h"
 #include "test/actors/support/failing_memory.h"
-#include "test/actors/support/foreign_task.h"
 #include "test/actors/support/ranks.h"
 #include "test/support/contributions.h"
+#include "test/support/ports.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(shown_contributions)

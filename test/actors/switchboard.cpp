@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "actors/actorflow.h"
-#include "test/actors/support/foreign_task.h"
 #include "test/actors/support/recorder.h"
+#include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(switchboard)
 

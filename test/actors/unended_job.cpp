@@ -6,7 +6,7 @@
 #include "actors/actorflow.h"
 #include "actors/jobs/engine/job_engine.h"
 #include "test/actors/support/failing_memory.h"
-#include "test/actors/support/foreign_task.h"
+#include "test/support/ports.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;

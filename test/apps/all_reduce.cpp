@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "test/apps/support/adding_ranks.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
+#include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(all_reduce)
 

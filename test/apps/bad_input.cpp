@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "actors/runtime/exit_status.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 #include "test/support/folder.h"
+#include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(bad_input)
 

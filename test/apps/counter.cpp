@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
+#include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(counter)
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "actors/actorflow.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
+#include "test/support/ports.h"
 #include "test/support/sanitized.h"
 #include "test/support/scoped_environment.h"
 

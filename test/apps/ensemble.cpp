@@ -11,10 +11,10 @@
 #include "apps/ensembles/ensemble_report.h"
 #include "test/apps/support/cifar10_images.h"
 #include "test/apps/support/job_cluster.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/python.h"
 #include "test/support/folder.h"
+#include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(ensemble)
 

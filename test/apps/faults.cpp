@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "apps/cli/interrupts.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process_memory.h"
 #include "test/apps/support/trainers.h"
+#include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(faults)
 

@@ -10,10 +10,10 @@
 
 #include "actors/actorflow.h"
 #include "test/apps/support/frame_proxy.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/trainers.h"
 #include "test/schema/support/bad_graph.h"
 #include "test/schema/support/raw_client.h"
+#include "test/support/ports.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(foreign_peers)

@@ -7,9 +7,9 @@
 
 #include "actors/actorflow.h"
 #include "kernels/core/kernel.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/process_memory.h"
+#include "test/support/ports.h"
 
 using namespace actorflow;
 using test::free_addresses;

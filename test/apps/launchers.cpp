@@ -9,11 +9,11 @@
 
 #include "test/apps/support/machines.h"
 #include "test/apps/support/open_mpi.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/python.h"
 #include "test/apps/support/slurm.h"
 #include "test/support/contains.h"
+#include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(launchers)
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "actors/actorflow.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
+#include "test/support/ports.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(many_sessions)

@@ -1,9 +1,9 @@
 // Training by processes that have credentials, and what becomes of those that have none.
 #include <boost/test/unit_test.hpp>
 
-#include "test/apps/support/ports.h"
 #include "test/apps/support/trainers.h"
 #include "test/support/contains.h"
+#include "test/support/ports.h"
 #include "test/support/scoped_environment.h"
 
 using namespace actorflow::test;

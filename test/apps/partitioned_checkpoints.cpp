@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "actors/actorflow.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 #include "test/support/folder.h"
+#include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(partitioned_checkpoints)
 

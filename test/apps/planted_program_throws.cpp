@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "actors/runtime/exit_status.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/throw_once.h"
 #include "test/support/folder.h"
+#include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(planted_program_throws)
 

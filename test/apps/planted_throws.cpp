@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/throw_once.h"
 #include "test/support/folder.h"
 #include "test/support/hang_limit.h"
+#include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(planted_throws)
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "test/apps/support/ports.h"
 #include "test/apps/support/trainers.h"
 #include "test/support/contains.h"
+#include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(programs)
 

@@ -8,12 +8,12 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/supervised_job.h"
 #include "test/apps/support/trainers.h"
 #include "test/support/folder.h"
 #include "test/support/hang_limit.h"
+#include "test/support/ports.h"
 #include "test/support/sanitized.h"
 #include "test/support/scoped_environment.h"
 #include "test/support/status_of.h"

@@ -6,9 +6,9 @@
 
 #include "actors/actorflow.h"
 #include "dataflow/ops/training_ops.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/trainers.h"
 #include "test/support/folder.h"
+#include "test/support/ports.h"
 #include "test/support/status_of.h"
 
 using namespace actorflow;

@@ -3,9 +3,9 @@
 
 #include "schema/rpc/master_client.h"
 #include "test/apps/support/counting_job.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/supervised_job.h"
 #include "test/apps/support/trainers.h"
+#include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(stops)
 

@@ -3,7 +3,6 @@
 #include "test/actors/support/foreign_task.h"
 
 #include <chrono>
-#include <set>
 #include <thread>
 
 #include "dataflow/graph/core_ops.h"
@@ -14,15 +13,6 @@ namespace {
 const TaskIdentity chief{{"chief", 0}, 4711};
 
 }  // namespace
-
-std::string free_address() {
-  static std::set<std::string> given;  // the system may choose a port again as soon as it is free
-  const auto network = make_rpc_network(ops(), heap());
-  while (true) {
-    const std::string address = Receiver(*network, task("nobody", 0)).address();
-    if (given.insert(address).second) return address;
-  }
-}
 
 bool comes_to_hold(const Server& server, const HeldState& expected) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);

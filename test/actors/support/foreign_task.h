@@ -10,8 +10,6 @@
 
 namespace actorflow::test {
 
-// An address on loopback on which nobody listens.
-std::string free_address();
 // Waits until the server holds just that; false if it never does.
 bool comes_to_hold(const Server& server, const HeldState& expected);
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <optional>
 
-#include "test/apps/support/ports.h"
+#include "test/support/ports.h"
 
 namespace actorflow::test {
 namespace {

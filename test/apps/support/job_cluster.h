@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 #include "test/support/folder.h"
 #include "test/support/hang_limit.h"
+#include "test/support/ports.h"
 
 namespace actorflow::test {
 

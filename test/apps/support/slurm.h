@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "apps/rehearsal/lan.h"
-#include "test/apps/support/ports.h"
 #include "test/apps/support/process.h"
 #include "test/support/folder.h"
+#include "test/support/ports.h"
 
 namespace actorflow::test {
 

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <thread>
 
-#include "test/apps/support/ports.h"
 #include "test/support/hang_limit.h"
+#include "test/support/ports.h"
 
 namespace actorflow::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 
-#include "test/apps/support/ports.h"
+#include "test/support/ports.h"
 
 namespace actorflow::test {
 

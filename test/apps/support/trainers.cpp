@@ -4,7 +4,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "test/apps/support/ports.h"
+#include "test/support/ports.h"
 
 namespace actorflow::test {
 

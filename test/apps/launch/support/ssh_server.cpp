@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "test/apps/support/ports.h"
+#include "test/support/ports.h"
 
 namespace actorflow::test {
 namespace {
