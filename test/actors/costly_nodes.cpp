@@ -18,7 +18,7 @@ using namespace actorflow;
 namespace {
 
 // Counts the nodes that lanes hand over, and the actors that have computed some.
-class HandedOver : public HandlerProbe {
+class HandedOver final : public HandlerProbe {
  public:
   HandedOver() { handler_probe = this; }
   ~HandedOver() override { handler_probe = nullptr; }
@@ -50,7 +50,10 @@ struct ThreeThreads {
 };
 
 // Watched from before the first actor until after the last.
-struct WatchedThreads : HandedOver, ThreeThreads {};
+struct Watched {
+  HandedOver handed_over;
+};
+struct WatchedThreads : Watched, ThreeThreads {};
 
 Tensor filled(const Shape& shape, float value) {
   Tensor tensor = Tensor::zeros(DType::float32, shape);
@@ -83,8 +86,8 @@ BOOST_FIXTURE_TEST_CASE(nodes_that_are_handed_over_have_an_actor_each, WatchedTh
       BOOST_TEST(values[static_cast<std::size_t>(i)].values<float>()[0] ==
                  static_cast<float>(2 * size * i));
   }
-  BOOST_TEST(nodes() > 0);
-  BOOST_TEST(actors() <= products);
+  BOOST_TEST(handed_over.nodes() > 0);
+  BOOST_TEST(handed_over.actors() <= products);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
