@@ -59,6 +59,9 @@ caf::behavior Peer::behavior() {
   return guarded(
       self_, this,  //
       [this](Message& message) { on_message(message); },
+      [this](ForIncarnation& message) {
+        if (may_reach(message.incarnation)) on_message(message.message);
+      },
       [this](const LinkUp& event) { on_up(event.attempt, event.identity); },
       [this](const LinkDown& event) { on_down(event.attempt, event.reason); },
       [this](const Beat& event) { beat(event.attempt); },
@@ -75,6 +78,10 @@ void Peer::on_message(Message& message) {
   waiting_.push_back(std::move(message));
   if (waiting_.size() == 1) self_->delayed_send(self_, first_report, StillWaiting{++wait_});
   if (state_ == State::idle) begin();
+}
+
+bool Peer::may_reach(std::uint64_t incarnation) const {
+  return state_ == State::up ? incarnation == incarnation_ : incarnation != lost_;
 }
 
 // By a timer, not when an attempt fails: an attempt to connect to a silent task lasts 10 s.
@@ -213,6 +220,7 @@ void Peer::retry_or_give_up(const Status& reason) {
 
 void Peer::lose(Status reason) {
   const bool only_attending = state_ == State::connecting && waiting_.empty();
+  if (state_ == State::up) lost_ = incarnation_;
   state_ = State::idle;
   options_.signs->connected = false;
   waiting_.clear();

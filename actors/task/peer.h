@@ -11,6 +11,7 @@
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
+#include "actors/core/tell_incarnation.h"
 #include "actors/runtime/thread_affinity.h"
 #include "schema/link.h"
 
@@ -64,6 +65,7 @@ class Peer {
     if (state_ != State::up) return self_->end_task("a message");
     break_connection(why);
   }
+  void refuse(const ForIncarnation& message, const Status& why) { refuse(message.message, why); }
   void refuse(Attend, const Status& why) {
     break_connection(why);
     report_left();
@@ -75,6 +77,7 @@ class Peer {
   enum class State { idle, connecting, up };
 
   void on_message(Message& message);
+  bool may_reach(std::uint64_t incarnation) const;
   void meet(std::uint64_t incarnation);
   void attend();
   void begin();
@@ -102,7 +105,8 @@ class Peer {
   bool attending_ = false;
   std::unique_ptr<Link> link_;
   std::uint64_t attempt_ = 0;  // distinguishes events of an old link from those of the present one
-  std::uint64_t incarnation_ = 0;
+  std::uint64_t incarnation_ = 0;  // that our newest connection reached
+  std::uint64_t lost_ = 0;         // that our newest connection which has broken reached
   std::vector<Message> waiting_;
   std::uint64_t wait_ = 0;  // counts the times that messages began to wait
   std::string refusal_;     // why the last attempt failed

@@ -152,6 +152,23 @@ SIMULATION_TEST(every_survivor_names_the_rank_that_was_killed, seeds(1, 40)) {
     BOOST_TEST(error.find("rank 2 (/job:worker/task:2) is lost") != std::string::npos, error);
 }
 
+// They leave one after the other, soon enough that some words of those who leave first are still on
+// their way, or late enough that those have gone.
+SIMULATION_TEST(a_rank_that_leaves_last_does_not_call_those_who_have_gone, seeds(1, 40)) {
+  const auto options = of_this_seed({.time_limit = 2min});
+  const int ranks = options.seed % 4 == 0 ? 20 : 2 + static_cast<int>(options.seed % 7);
+  const auto apart = std::chrono::microseconds(10 << options.seed % 11);
+  SimCluster sim({{"worker", ranks}}, options);
+  auto run = sim.start([apart](SimTask& task) {
+    const Communicator world(task.server());
+    world.all_reduce(Tensor{1}, {.name = "x"});
+    world.barrier();
+    task.sleep(world.rank() * apart);
+  });
+  run.finish();
+  BOOST_TEST((sim.statistics().simulated < 1500ms));  // its last words would be given up after 2 s
+}
+
 SIMULATION_TEST(nodes_of_graphs_go_on_after_a_rank_was_lost, seeds(1, 30)) {
   const SimOptions options = of_this_seed({.time_limit = 10min});
   SimCluster sim({{"worker", size}}, options);

@@ -62,9 +62,8 @@ bool RankGroup::needs_costs() const {
 
 void RankGroup::open(std::uint64_t life, std::vector<std::uint64_t> incarnations,
                      const CostModel& costs) {
-  mail_.set_life(life);
+  mail_.begin_life(life, std::move(incarnations));
   if (negotiator_) negotiator_->use(costs);
-  incarnations_ = std::move(incarnations);
   for (auto& call : std::exchange(waiting_, {})) this->call(std::move(call));
   try_to_join();
 }

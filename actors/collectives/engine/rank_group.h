@@ -197,7 +197,6 @@ class RankGroup {
   const std::string name_;
   const PlanOptions options_;
   std::optional<Negotiator> negotiator_;  // the leader's
-  std::vector<std::uint64_t> incarnations_;
   Status broken_;
   std::map<std::string, Name, std::less<>> names_;
   std::vector<GroupCall> waiting_;  // for the group to open

@@ -67,7 +67,7 @@ void RankGroup::lose(const PeerLost& lost) {
   if (rank < 0 || !is_open()) return;
   // An incarnation before this group's, which a partition has hidden: what we have sent to the rank
   // since then was for that one, and is lost with it.
-  if (!lost.concerns({lost.task, incarnations_[static_cast<std::size_t>(rank)]}))
+  if (!lost.concerns(mail_.rank_in_life(rank)))
     return break_up({Code::aborted, fmt::format("messages of {} to {} may be lost: {}", who(),
                                                 mail_.name_of(rank), lost.reason.message)});
   if (suspects_.contains(rank)) return;
@@ -120,7 +120,8 @@ void RankGroup::close() {
   if (!broken_.ok()) return;
   Left left{mail_.rank(), round_, {}};
   for (const auto& [key, name] : names_) left.entered.push_back({key, name.used});
-  if (is_open()) mail_.to_others(left);
+  for (int rank = 0; is_open() && rank < mail_.size(); ++rank)
+    if (rank != mail_.rank() && !left_.contains(rank)) mail_.to(rank, left);
   end_with(closed);
 }
 

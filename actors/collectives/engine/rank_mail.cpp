@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "actors/core/tell_incarnation.h"
+
 namespace actorflow {
 
 RankMail::RankMail(TaskRef task, std::vector<TaskId> members, std::vector<std::string> hosts)
@@ -58,14 +60,15 @@ void RankMail::refuse_claim(int sender, int claimed) const {
 }
 
 void RankMail::post(int rank, const std::string& type, Tensor content, Tensor payload) const {
-  tell(*task_, members_[static_cast<std::size_t>(rank)],
-       ActorMessage{.to = collectives_name,
-                    .from = collectives_name,
-                    .type = type,
-                    .request = life_,
-                    .content = std::move(content),
-                    .payload = std::move(payload),
-                    .status = {}});
+  ActorMessage letter{.to = collectives_name,
+                      .from = collectives_name,
+                      .type = type,
+                      .request = life_,
+                      .content = std::move(content),
+                      .payload = std::move(payload),
+                      .status = {}};
+  if (life_ == 0) return tell(*task_, member(rank), std::move(letter));
+  tell_incarnation(*task_, rank_in_life(rank), std::move(letter));
 }
 
 }  // namespace actorflow

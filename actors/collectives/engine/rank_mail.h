@@ -46,7 +46,15 @@ class RankMail {
 
   // 0: the group is not open.
   std::uint64_t life() const { return life_; }
-  void set_life(std::uint64_t life) { life_ = life; }
+  // From now on messages are for these incarnations of the ranks' tasks.
+  void begin_life(std::uint64_t life, std::vector<std::uint64_t> incarnations) {
+    life_ = life;
+    incarnations_ = std::move(incarnations);
+  }
+  // The rank's task, as it was when the life began.
+  Sender rank_in_life(int rank) const {
+    return {member(rank), incarnations_[static_cast<std::size_t>(rank)]};
+  }
 
   template <class M>
   void to(int rank, const M& message, Tensor payload = {}) const {
@@ -75,6 +83,7 @@ class RankMail {
   std::vector<std::string> hosts_by_program_;
   int rank_;
   std::uint64_t life_ = 0;
+  std::vector<std::uint64_t> incarnations_;
 };
 
 // Calls handler(M) if the message is an M; returns whether it is.
