@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   add_keygen_command(program);
   add_simulate_command(program);
   add_waits_command(program);
+  add_trace_command(program);
   add_help_command(program);
   add_version_command(program);
   spell_out_np(program, argc, argv);

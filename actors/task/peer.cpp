@@ -74,6 +74,7 @@ caf::behavior Peer::behavior() {
 }
 
 void Peer::on_message(Message& message) {
+  if (options_.recorder) options_.recorder->sent(options_.task, message);
   if (state_ == State::up) return link_->send(std::move(message));
   waiting_.push_back(std::move(message));
   if (waiting_.size() == 1) self_->delayed_send(self_, first_report, StillWaiting{++wait_});

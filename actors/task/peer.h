@@ -11,6 +11,7 @@
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
+#include "actors/core/task_recorder.h"
 #include "actors/core/tell_incarnation.h"
 #include "actors/runtime/thread_affinity.h"
 #include "schema/link.h"
@@ -30,6 +31,7 @@ struct PeerOptions {
   // The time of silence after which a connected task is lost; 0 = never.
   std::chrono::milliseconds heartbeat_timeout{0};
   std::shared_ptr<PeerSigns> signs = std::make_shared<PeerSigns>();
+  std::shared_ptr<TaskRecorder> recorder = {};  // of our own task; none: nothing is recorded
   // Called after a request to attend: `present` when the task is there, `left` when it has gone or
   // cannot be reached (incarnation 0).
   std::function<void(const TaskIdentity&)> present, left;

@@ -104,7 +104,7 @@ void Server::Impl::spawn_actors() {
   auto& system = runtime->system();
   const TaskRef ref = task;
   task->master = system.spawn(master_actor, ref);
-  task->worker = system.spawn(worker_actor, ref);
+  task->worker = system.spawn(worker_actor, ref, recorder);
   task->rendezvous = system.spawn(rendezvous_actor, ref);
   task->shard = system.spawn(shard_actor, ref);
   task->coordinator = system.spawn(coordinator_actor, ref);
@@ -126,6 +126,7 @@ caf::actor Server::Impl::make_peer(TaskId other, std::shared_ptr<PeerSigns> sign
                    std::chrono::milliseconds(options.connect_timeout_ms),
                    std::chrono::milliseconds(options.heartbeat_timeout_ms),
                    std::move(signs),
+                   recorder,
                    [this](const TaskIdentity& replica) { job.present(replica); },
                    [this](const TaskIdentity& replica) { job.left(replica); },
                    [this](const Status& reason) { on_replaced(reason); }};
@@ -178,6 +179,7 @@ void Server::Impl::receive(const TaskIdentity& from, Message message) {
   if (sender.task != task->own) {
     if (!meet(sender)) return;
     peers->signs(sender.task).heard.store(true, std::memory_order_relaxed);
+    recorder->received(sender.task, message);
   }
   std::visit(
       [&](auto& content) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/core/task_context.h"
+#include "actors/core/task_recorder.h"
 #include "actors/input/served_inputs.h"
 #include "actors/named/named_actors.h"
 #include "actors/task/job_state.h"
@@ -58,6 +59,7 @@ struct Server::Impl {
                                       delete context;
                                       if (*gone) (*gone)();
                                     }};
+  std::shared_ptr<TaskRecorder> recorder = std::make_shared<TaskRecorder>(*task);
   // The incarnations of another task that have spoken; the network thread's.
   struct Known {
     std::uint64_t present = 0;

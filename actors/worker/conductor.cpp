@@ -30,7 +30,8 @@ void Conductor::begin(const StartStep& message) {
 
 void Conductor::start(StartStep& message) {
   begin(message);
-  if (message.trace)
+  traced_ = message.trace;
+  if (traced_ || task_recorder_->on())
     recorder_ = std::make_unique<PartRecorder>(*executable_, executable_->clock().now());
   // Frames are opened from the last node to the first: a node that waits for nothing begins at once, and
   // its consumers need their frames by then.
@@ -40,7 +41,7 @@ void Conductor::start(StartStep& message) {
 
 void Conductor::open(StartStep& message, NodeId id) {
   const ExecutableNode& item = executable_->node(id);
-  OpenFrame frame{step_, self_->address(), message.epoch, message.trace};
+  OpenFrame frame{step_, self_->address(), message.epoch, recorder_ != nullptr};
   if (item.node->op == &arg_op()) frame.argument = take_slot(message.args, item.slot);
   caf::anon_send(item.actor, std::move(frame));
   open_[static_cast<std::size_t>(id)] = true;
@@ -98,15 +99,22 @@ void Conductor::finish() {
   if (!status_.ok()) release_step(*task_, {step_, status_});
   StepDone message{step_, status_, {}};
   if (status_.ok()) message.retvals = std::move(retvals_);
-  if (recorder_) message.trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());
+  if (recorder_) message.trace = take_trace();
   retvals_.clear();
   report_end(*task_, origin_, *executable_, std::move(message));
   active_ = false;
 }
 
-caf::behavior conductor_actor(ConductorActor* self, TaskRef task,
+TaskTrace Conductor::take_trace() {
+  TaskTrace trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());
+  task_recorder_->ran(step_, trace);
+  return traced_ ? std::move(trace) : TaskTrace();
+}
+
+caf::behavior conductor_actor(ConductorActor* self, TaskRef task, std::shared_ptr<TaskRecorder> recorder,
                               std::shared_ptr<const Executable> executable) {
-  self->state = std::make_unique<Conductor>(self, std::move(task), std::move(executable));
+  self->state =
+      std::make_unique<Conductor>(self, std::move(task), std::move(recorder), std::move(executable));
   return self->state->behavior();
 }
 

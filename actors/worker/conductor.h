@@ -12,6 +12,7 @@
 #include "actors/core/executable.h"
 #include "actors/core/step_tracer.h"
 #include "actors/core/task_context.h"
+#include "actors/core/task_recorder.h"
 #include "actors/runtime/thread_affinity.h"
 #include "actors/worker/node_calls.h"
 #include "actors/worker/node_messages.h"
@@ -22,8 +23,12 @@ namespace actorflow {
 // when all nodes have reported, so no node acts in a step that is over.
 class Conductor {
  public:
-  Conductor(GuardedActor* self, TaskRef task, std::shared_ptr<const Executable> executable)
-      : self_(self), task_(std::move(task)), executable_(std::move(executable)) {}
+  Conductor(GuardedActor* self, TaskRef task, std::shared_ptr<TaskRecorder> recorder,
+            std::shared_ptr<const Executable> executable)
+      : self_(self),
+        task_(std::move(task)),
+        task_recorder_(std::move(recorder)),
+        executable_(std::move(executable)) {}
 
   caf::behavior behavior();
   void refuse(const StartStep& message, Status why);
@@ -38,11 +43,14 @@ class Conductor {
   bool runs(StepId step) const { return active_ && step == step_; }
   // Counts the first report of each node.
   void settle(NodeId id);
+  // What the recorder has: for the task's, and for the master if it has asked for that.
+  TaskTrace take_trace();
   void fail_step(Status status);
   void finish();
 
   GuardedActor* self_;
   TaskRef task_;
+  std::shared_ptr<TaskRecorder> task_recorder_;
   std::shared_ptr<const Executable> executable_;
 
   // The step in progress.
@@ -54,11 +62,13 @@ class Conductor {
   std::vector<bool> open_;  // by node: it has a frame and has not reported
   NodeId awaited_ = 0;      // nodes that are open
   NodeId told_ = 0;         // of a failed step: nodes before this one have been told to give up
-  std::unique_ptr<PartRecorder> recorder_;  // of a traced step
+  std::unique_ptr<PartRecorder> recorder_;  // of a traced step, or of a recorded task
+  bool traced_ = false;                     // the master has asked for a trace
 };
 
 using ConductorActor = caf::stateful_actor<std::unique_ptr<Conductor>, LightActor>;
 caf::behavior conductor_actor(ConductorActor* self, TaskRef task,
+                              std::shared_ptr<TaskRecorder> recorder,
                               std::shared_ptr<const Executable> executable);
 
 }  // namespace actorflow

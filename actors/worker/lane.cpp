@@ -19,8 +19,10 @@ constexpr int nodes_per_helper = 2;
 
 }  // namespace
 
-caf::behavior Lane::behavior(TaskRef task, std::shared_ptr<const Executable> executable) {
+caf::behavior Lane::behavior(TaskRef task, std::shared_ptr<TaskRecorder> recorder,
+                             std::shared_ptr<const Executable> executable) {
   task_ = std::move(task);
+  task_recorder_ = std::move(recorder);
   executable_ = std::move(executable);
   self_->introduce("lane", &task_->self.name);
   return guarded(
@@ -58,7 +60,8 @@ void Lane::start(StartStep& message) {
   args_ = std::move(message.args);
   retvals_.clear();
   pending_ = executable_->pending();
-  if (message.trace)
+  traced_ = message.trace;
+  if (traced_ || task_recorder_->on())
     recorder_ = std::make_unique<PartRecorder>(*executable_, executable_->clock().now());
   remaining_ = executable_->size();
   given_away_ = 0;
@@ -263,9 +266,15 @@ void Lane::finish() {
   self_->unpin();
   look_at_costs();
   StepDone message{step_, std::move(status_), std::move(retvals_)};
-  if (recorder_) message.trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());
+  if (recorder_) message.trace = take_trace();
   report_end(*task_, origin_, *executable_, std::move(message));
   active_ = false;
+}
+
+TaskTrace Lane::take_trace() {
+  TaskTrace trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());
+  task_recorder_->ran(step_, trace);
+  return traced_ ? std::move(trace) : TaskTrace();
 }
 
 void Lane::look_at_costs() {
@@ -294,9 +303,10 @@ std::vector<Tensor> Lane::take_inputs(const ExecutableNode& item) {
 
 ReplyTo Lane::reply_to(NodeId id) const { return {caf::actor_cast<caf::actor>(self_), step_, id}; }
 
-caf::behavior lane_actor(LaneActor* self, TaskRef task, std::shared_ptr<const Executable> executable) {
+caf::behavior lane_actor(LaneActor* self, TaskRef task, std::shared_ptr<TaskRecorder> recorder,
+                         std::shared_ptr<const Executable> executable) {
   self->state = std::make_unique<Lane>(self);
-  return self->state->behavior(std::move(task), std::move(executable));
+  return self->state->behavior(std::move(task), std::move(recorder), std::move(executable));
 }
 
 }  // namespace actorflow

@@ -13,6 +13,7 @@
 #include "actors/core/executable.h"
 #include "actors/core/step_tracer.h"
 #include "actors/core/task_context.h"
+#include "actors/core/task_recorder.h"
 #include "actors/runtime/thread_affinity.h"
 #include "actors/worker/node_calls.h"
 
@@ -22,7 +23,8 @@ class Lane {
  public:
   explicit Lane(PinnedActor* self) : self_(self) {}
 
-  caf::behavior behavior(TaskRef task, std::shared_ptr<const Executable> executable);
+  caf::behavior behavior(TaskRef task, std::shared_ptr<TaskRecorder> recorder,
+                         std::shared_ptr<const Executable> executable);
   // For messages of the step in progress.
   template <class M>
   void refuse(const M&, Status why) {
@@ -57,6 +59,8 @@ class Lane {
   // For traced steps: record that a node has begun, or has ended with that many bytes.
   void note_begin(NodeId id);
   void note_end(NodeId id, std::int64_t bytes_out);
+  // What the recorder has: for the task's, and for the master if it has asked for that.
+  TaskTrace take_trace();
   void fail_step(Status status);
   void finish();
   // Now and then: whether the network's thread may run the lane.
@@ -70,6 +74,7 @@ class Lane {
 
   PinnedActor* self_;
   TaskRef task_;
+  std::shared_ptr<TaskRecorder> task_recorder_;
   std::shared_ptr<const Executable> executable_;
 
   // The step in progress.
@@ -86,7 +91,8 @@ class Lane {
   std::vector<NodeId> ready_elsewhere_;     // work of other actors: started before anything is computed
   std::vector<NodeId> from_gpu_;            // results of the step that a GPU has, or will have
   std::vector<Tensor> outputs_;             // of the node being computed
-  std::unique_ptr<PartRecorder> recorder_;  // of a traced step
+  std::unique_ptr<PartRecorder> recorder_;  // of a traced step, or of a recorded task
+  bool traced_ = false;                     // the master has asked for a trace
   NodeId remaining_ = 0;
   int given_away_ = 0;        // nodes that other threads compute now
   bool interrupted_ = false;  // there is more to run, after the messages in the mailbox
@@ -97,6 +103,7 @@ class Lane {
 };
 
 using LaneActor = caf::stateful_actor<std::unique_ptr<Lane>, PinnedActor>;
-caf::behavior lane_actor(LaneActor* self, TaskRef task, std::shared_ptr<const Executable> executable);
+caf::behavior lane_actor(LaneActor* self, TaskRef task, std::shared_ptr<TaskRecorder> recorder,
+                         std::shared_ptr<const Executable> executable);
 
 }  // namespace actorflow

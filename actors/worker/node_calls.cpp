@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "dataflow/ops/trace_ops.h"
 #include "dataflow/values/check.h"
 #include "kernels/devices/on_device.h"
 
@@ -12,7 +13,8 @@ namespace {
 
 const caf::actor& owner_of(const TaskContext& task, const ExecutableNode& item) {
   if (item.dispatch == Dispatch::shard) return task.shard;
-  if (item.dispatch == Dispatch::coordinator) return task.coordinator;
+  if (item.dispatch == Dispatch::coordinator)
+    return item.node->op == &record_task_op() ? task.worker : task.coordinator;
   if (item.dispatch == Dispatch::collective) return task.collectives;
   ACTORFLOW_CHECK(item.dispatch == Dispatch::queue, item.node->name);
   return task.queues;

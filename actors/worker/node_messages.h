@@ -5,6 +5,7 @@
 #include <caf/allowed_unsafe_message_type.hpp>
 
 #include "actors/core/messages.h"
+#include "actors/core/task_context.h"
 #include "actors/runtime/clock.h"
 
 namespace actorflow {
@@ -39,9 +40,16 @@ struct NodeDone {
   std::int64_t bytes_out = 0;
 };
 
+// worker -> itself: the task has been recorded for the time that the node takes.
+struct EndOfRecord {
+  ReplyTo node;
+};
+inline void refuse(const EndOfRecord& message, Status why) { fail(message.node, std::move(why)); }
+
 }  // namespace actorflow
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::OpenFrame)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::TensorEdge)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::ControlEdge)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::NodeDone)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::EndOfRecord)

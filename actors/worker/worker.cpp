@@ -8,6 +8,8 @@
 #include "actors/worker/lane.h"
 #include "actors/worker/node_actor.h"
 #include "actors/worker/node_calls.h"
+#include "actors/worker/node_messages.h"
+#include "dataflow/ops/trace_ops.h"
 
 namespace actorflow {
 namespace {
@@ -36,6 +38,8 @@ caf::behavior Worker::behavior() {
       [this](const UpdatesMade& message) { on_updates(message); },
       [this](const PeerLost& message) { on_peer_lost(message); },
       [this](const Unclaimed& message) { on_unclaimed(message); },
+      [this](const StateCall& call) { record(call); },
+      [this](const EndOfRecord& message) { complete(message.node, record_tensors(recorder_->take())); },
       [this](const Census& census) {
         census.answer({.graphs = graphs_.size(), .running = running_.size()});
       });
@@ -112,8 +116,8 @@ void Worker::run(const Sender& from, Registered& graph, RunGraph& message) {
 // Lazy: otherwise the runner's first step would run on the spawning thread, which is the network's.
 caf::actor Worker::spawn_runner(const Registered& graph) {
   return graph.executor == Executor::node_actors
-             ? self_->spawn<caf::lazy_init>(conductor_actor, task_, graph.executable)
-             : self_->spawn<caf::lazy_init>(lane_actor, task_, graph.executable);
+             ? self_->spawn<caf::lazy_init>(conductor_actor, task_, recorder_, graph.executable)
+             : self_->spawn<caf::lazy_init>(lane_actor, task_, recorder_, graph.executable);
 }
 
 // A step that runs is aborted, and its runner answers.
@@ -248,8 +252,15 @@ void Worker::on_unclaimed(const Unclaimed& message) {
       caf::anon_send(task_->rendezvous, GiveUp{step, {Code::aborted, "no master runs the step here"}});
 }
 
-caf::behavior worker_actor(WorkerActor* self, TaskRef task) {
-  self->state = std::make_unique<Worker>(self, std::move(task));
+void Worker::record(const StateCall& call) {
+  const std::chrono::milliseconds time(attr<std::int64_t>(*call.node, "milliseconds"));
+  if (time.count() == 0) return complete(call.reply_to, record_tensors(recorder_->clock()));
+  recorder_->begin();
+  self_->delayed_send(self_, time, EndOfRecord{call.reply_to});
+}
+
+caf::behavior worker_actor(WorkerActor* self, TaskRef task, std::shared_ptr<TaskRecorder> recorder) {
+  self->state = std::make_unique<Worker>(self, std::move(task), std::move(recorder));
   return self->state->behavior();
 }
 

@@ -11,6 +11,7 @@
 #include "actors/core/executable.h"
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
+#include "actors/core/task_recorder.h"
 #include "actors/runtime/thread_affinity.h"
 #include "actors/worker/recent_steps.h"
 
@@ -25,7 +26,8 @@ namespace actorflow {
 // each, together with what the next step sends first: one delivery in place of two.
 class Worker {
  public:
-  Worker(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+  Worker(GuardedActor* self, TaskRef task, std::shared_ptr<TaskRecorder> recorder)
+      : self_(self), task_(std::move(task)), recorder_(std::move(recorder)) {}
 
   caf::behavior behavior();
   void refuse(const Sender& from, const RegisterGraph& message, const Status& why);
@@ -74,9 +76,11 @@ class Worker {
   void on_updates(const UpdatesMade& message);
   void on_peer_lost(const PeerLost& message);
   void report_lost_tensors(const PeerLost& message);
+  void record(const StateCall& call);
 
   GuardedActor* self_;
   TaskRef task_;
+  std::shared_ptr<TaskRecorder> recorder_;
   std::map<std::uint64_t, Registered> graphs_;
   std::map<StepId, Running> running_;
   std::map<StepId, Next> next_;
@@ -86,6 +90,6 @@ class Worker {
 };
 
 using WorkerActor = caf::stateful_actor<std::unique_ptr<Worker>, LightActor>;
-caf::behavior worker_actor(WorkerActor* self, TaskRef task);
+caf::behavior worker_actor(WorkerActor* self, TaskRef task, std::shared_ptr<TaskRecorder> recorder);
 
 }  // namespace actorflow

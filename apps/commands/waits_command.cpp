@@ -19,10 +19,6 @@ struct WaitsCommand {
   std::string target, credentials;
 };
 
-std::string target_of(const std::string& given) {
-  return given.find("://") == given.npos ? "actorflow://" + given : given;
-}
-
 // Only the asked task is contacted: others may be those that do not answer.
 int run(const WaitsCommand& command) {
   Graph g;
@@ -38,6 +34,10 @@ int run(const WaitsCommand& command) {
 }
 
 }  // namespace
+
+std::string target_of(const std::string& given) {
+  return given.find("://") == given.npos ? "actorflow://" + given : given;
+}
 
 void add_waits_command(Command& program) {
   auto command = std::make_shared<WaitsCommand>();
