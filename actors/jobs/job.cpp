@@ -4,12 +4,23 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "actors/runtime/threaded_runtime.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
+namespace {
+
+// The layout of a parameter, as in "int32", in words.
+std::string in_words(const std::string& layout) {
+  if (layout.starts_with("uint")) return fmt::format("a whole number of 0 or more ({})", layout);
+  if (layout.starts_with("int")) return fmt::format("a whole number ({})", layout);
+  return layout.starts_with("float") ? "a number" : layout;
+}
+
+}  // namespace
 
 Job::Job(JobOptions options, std::shared_ptr<Runtime> runtime) {
   const JobEngineOptions of_engine = engine_options(options);
@@ -34,6 +45,13 @@ std::int64_t Job::count_param(const std::string& name, std::int64_t otherwise) c
   const std::int64_t count = param(name, otherwise);
   if (count < 1) throw invalid_argument(fmt::format("--{}: expected 1 or more, got {}", name, count));
   return count;
+}
+
+double Job::rate_param(const std::string& name, double otherwise) const {
+  const double rate = param(name, otherwise);
+  if (!std::isfinite(rate) || rate < 0)
+    throw invalid_argument(fmt::format("--{}: expected a number of 0 or more, got {}", name, rate));
+  return rate;
 }
 
 std::vector<std::string> Job::input_files(const std::string& pattern) const {
@@ -89,7 +107,7 @@ std::shared_ptr<const ParquetTable> Job::check_columns(std::span<const FileSize>
 
 void Job::throw_bad_parameter(const std::string& name, const std::string& expected,
                               const std::string& text) {
-  throw invalid_argument(fmt::format("--{}: expected {}, got '{}'", name, expected, text));
+  throw invalid_argument(fmt::format("--{}: expected {}, got '{}'", name, in_words(expected), text));
 }
 
 }  // namespace actorflow

@@ -76,6 +76,9 @@ class Job {
   }
   // The same for a number of things. Throws invalid_argument, too, if it is below 1.
   std::int64_t count_param(const std::string& name, std::int64_t otherwise) const;
+  // The same for a rate of learning and the like. Throws invalid_argument, too, if it is below 0 or not
+  // finite.
+  double rate_param(const std::string& name, double otherwise) const;
 
   using Where = std::source_location;
   // Lines of the files (find_input() says what a pattern is).

@@ -11,13 +11,13 @@ using ClusterPoint = std::array<double, 20>;
 inline void k_means(Job& job) {
   const auto points = job.read_records<ClusterPoint>(job.param("input")).cache();
   const auto k = static_cast<std::size_t>(job.count_param("k", 16));
-  const int rounds = job.param("rounds", 10);
+  const auto rounds = job.count_param("rounds", 10);
   const std::string start = job.param("start", ""), output = job.param("output");
   std::vector<ClusterPoint> centres =
       start.empty() ? points.sample(k, 1).collect() : job.read_records<ClusterPoint>(start).collect();
   if (centres.empty())
     throw invalid_argument(start.empty() ? "the input has no point" : "--start has no point");
-  for (int round = 0; round < rounds; ++round) {
+  for (std::int64_t round = 0; round < rounds; ++round) {
     const auto add = [centres](auto& means, const ClusterPoint& p) {
       means[nearest_of(centres, p)].add(p);
     };

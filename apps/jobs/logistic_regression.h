@@ -17,11 +17,11 @@ using LogisticWeights = std::array<double, 21>;
 
 inline void logistic_regression(Job& job) {
   const auto examples = job.read_records<LabelledExample>(job.param("input")).cache();
-  const double rate = job.param("rate", 0.5);
-  const int rounds = job.param("rounds", 50);
+  const double rate = job.rate_param("rate", 0.5);
+  const auto rounds = job.count_param("rounds", 50);
   const std::string output = job.param("output");
   LogisticWeights w{};
-  for (int round = 0; round < rounds; ++round) {
+  for (std::int64_t round = 0; round < rounds; ++round) {
     const auto add = [w](auto& gradient, const LabelledExample& e) {
       double z = w[20];
       for (std::size_t i = 0; i < 20; ++i) z += w[i] * e.x[i];

@@ -28,7 +28,7 @@ inline void sparse_regression(Job& job) {
   const std::string input = job.param("input"), output = job.param("output");
   const auto examples = job.read_csv<std::vector<std::int64_t>>(input).map(sparse_example);
   const auto epochs = job.count_param("epochs", 1), features = job.count_param("features", 784);
-  const double rate = job.param("rate", 0.1);
+  const double rate = job.rate_param("rate", 0.1);
   server.serve_input("examples", examples.batch(64).dataset().repeat(epochs).prefetch(2));
 
   Graph g;

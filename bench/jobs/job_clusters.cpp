@@ -15,14 +15,19 @@
 namespace actorflow::bench {
 namespace {
 
+// Two processes and one of two threads get the same memory together. It is enough that none of them puts
+// records aside: half of it is for records on their way, of which a process has its own and some that
+// it has fetched.
+constexpr const char* memory_of_thread = "--memory 1500MB";
+constexpr const char* memory_of_threads = "--memory 3000MB";
+
 // A script that runs the program on so many processes, of one thread each, and waits for the first.
 // `disturb`: shell commands that may use $last, the process of the last task.
 double seconds_of_cluster(const std::string& name, const std::string& arguments, int tasks,
                           const std::string& disturb = "") {
   const std::string cluster = fmt::format("{}", fmt::join(free_addresses(tasks), ","));
-  const std::string base =
-      fmt::format("{} --cluster {} --tasks 1 --memory 1GB --heartbeat_timeout_ms 1000",
-                  path_of_program(name), cluster);
+  const std::string base = fmt::format("{} --cluster {} --tasks 1 {} --heartbeat_timeout_ms 1000",
+                                       path_of_program(name), cluster, memory_of_thread);
   std::string script;
   for (int task = 1; task < tasks; ++task)
     script += fmt::format("{} --task_index {} >/dev/null 2>&1 & last=$!\n", base, task);
@@ -40,7 +45,7 @@ double seconds_of_cluster(const std::string& name, const std::string& arguments,
 }
 
 double seconds_of_threads(const std::string& name, const std::string& arguments) {
-  return seconds_of_program(name, arguments + " --memory 2GB");
+  return seconds_of_program(name, fmt::format("{} {}", arguments, memory_of_threads));
 }
 
 std::string ours() { return job_folder() + "/cluster_ours"; }

@@ -1,7 +1,14 @@
 #include "schema/command_line/check.h"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <charconv>
 #include <cmath>
+#include <limits>
+#include <sstream>
+#include <type_traits>
+
+#include "schema/command_line/explain.h"
 
 namespace actorflow {
 namespace {
@@ -15,11 +22,45 @@ Check number(const std::string& what, const char* name, bool (*fits)(double)) {
   return {name, [what, fits](const std::string& text) {
             double value = 0;
             const bool is_number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
-            return is_number && fits(value) ? "" : "expected " + what + ", got '" + text + "'";
+            return is_number && fits(value) ? "" : expected(what, text);
           }};
 }
 
+// As the parser takes it, which makes 0 of "", and of a number that is too large the largest.
+template <class Number>
+bool is_read_whole(const std::string& text) {
+  Number value{};
+  errno = 0;
+  return !text.empty() && CLI::detail::lexical_cast(text, value) && errno != ERANGE;
+}
+
+template <class Number>
+std::string name_of_number(const std::string& text) {
+  if (std::is_floating_point_v<Number>) return "a number";
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [behind, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc::result_out_of_range || behind != end) return "a whole number";
+  std::ostringstream limits;
+  limits << "a whole number from " << std::numeric_limits<Number>::min() << " to "
+         << std::numeric_limits<Number>::max();
+  return limits.str();
+}
+
 }  // namespace
+
+template <OneOfTypes<int, std::int64_t, std::uint16_t, std::uint64_t, double> Number>
+Check number_that_fits() {
+  return {"", [](const std::string& text) {
+            return is_read_whole<Number>(text) ? "" : expected(name_of_number<Number>(text), text);
+          }};
+}
+
+template Check number_that_fits<int>();
+template Check number_that_fits<std::int64_t>();
+template Check number_that_fits<std::uint16_t>();
+template Check number_that_fits<std::uint64_t>();
+template Check number_that_fits<double>();
 
 Check positive_number() {
   return number("a number above 0", "POSITIVE", [](double value) { return value > 0; });
@@ -31,7 +72,14 @@ Check nonnegative_number() {
 
 template <OneOfTypes<int, std::int64_t, std::size_t, double> Number>
 Check in_range(Number least, Number most) {
-  return check_of(CLI::Range(least, most));
+  std::ostringstream limits;
+  limits << "a number from " << least << " to " << most;
+  return {CLI::Range(least, most).get_description(),
+          [least, most, what = limits.str()](const std::string& text) {
+            Number value{};
+            const bool fits = CLI::detail::lexical_cast(text, value) && value >= least && value <= most;
+            return fits ? "" : expected(what, text);
+          }};
 }
 
 template Check in_range(int, int);

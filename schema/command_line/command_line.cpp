@@ -24,6 +24,16 @@ std::vector<std::string> backward(std::vector<std::string> arguments) {
   return backward;
 }
 
+// The type of what an option sets, be it always there or not, one value or a list.
+template <class T>
+struct ValueOf {
+  using Type = T;
+};
+template <class T>
+struct ValueOf<std::optional<T>> : ValueOf<T> {};
+template <class T>
+struct ValueOf<std::vector<T>> : ValueOf<T> {};
+
 }  // namespace
 
 // What the parser finds out beside the values of options.
@@ -38,8 +48,10 @@ Command::Command(std::shared_ptr<CLI::App> app, std::shared_ptr<Outcome> outcome
 
 template <OptionValue T>
 Option Command::option(const std::string& names, T& value, const std::string& help) {
+  using Value = typename ValueOf<T>::Type;
   Option option(*app_->add_option(names, value, help));
-  if constexpr (std::is_unsigned_v<T>) option.not_negative();
+  if constexpr (std::is_unsigned_v<Value>) option.not_negative();
+  if constexpr (std::is_arithmetic_v<Value>) option.check(number_that_fits<Value>());
   return option;
 }
 

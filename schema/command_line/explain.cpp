@@ -43,6 +43,10 @@ std::string explain_command(const std::vector<std::string>& known,
 
 }  // namespace
 
+std::string expected(const std::string& what, const std::string& text) {
+  return "expected " + what + ", got '" + text + "'";
+}
+
 std::string named_command(const CLI::App& app) {
   const auto below = app.get_subcommands();
   return app.get_name() + (below.empty() ? "" : " " + named_command(*below.front()));

@@ -12,6 +12,8 @@ namespace actorflow {
 
 // The commands that were named, as in "actorflow train mnist".
 std::string named_command(const CLI::App& app);
+// "expected a number above 0, got '-1'".
+std::string expected(const std::string& what, const std::string& text);
 // Says what was expected, and what came.
 std::string explain(const CLI::App& app, const CLI::ParseError& error);
 

@@ -1,8 +1,33 @@
 #include "schema/command_line/option.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+
+#include "schema/command_line/explain.h"
 
 namespace actorflow {
+namespace {
+
+bool is_too_large(const std::string& text) {
+  std::uint64_t number = 0;
+  return std::from_chars(text.data(), text.data() + text.size(), number).ec ==
+         std::errc::result_out_of_range;
+}
+
+// A transformation of the parser's, with an error that says what was expected.
+CLI::Validator explained(const CLI::Validator& parser, const std::string& what) {
+  const auto take = [parser, what](std::string& text) {
+    const std::string given = text;
+    try {
+      if (!is_too_large(given) && parser(text).empty()) return std::string();
+    } catch (const CLI::ValidationError&) {
+    }
+    return expected(what, given);
+  };
+  return CLI::Validator(take, parser.get_description());
+}
+
+}  // namespace
 
 Option& Option::required() {
   option_->required();
@@ -52,14 +77,14 @@ Option& Option::one_at_a_time() {
 }
 
 Option& Option::size() {
-  option_->transform(CLI::AsSizeValue(false));
+  option_->transform(explained(CLI::AsSizeValue(false), "a number of bytes such as 512MB"));
   return not_negative();
 }
 
 // In front of what else looks at the value.
 Option& Option::not_negative() {
   const auto mistake = [](const std::string& text) {
-    return text.starts_with('-') ? "expected 0 or a number above it, got '" + text + "'" : "";
+    return text.starts_with('-') ? expected("0 or a number above it", text) : "";
   };
   option_->transform(CLI::Validator(mistake, ""));
   return *this;
@@ -68,7 +93,8 @@ Option& Option::not_negative() {
 Option& Option::time() {
   const std::map<std::string, std::int64_t> units{
       {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}};
-  option_->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
+  const CLI::AsNumberWithUnit parser(units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME");
+  option_->transform(explained(parser, "a time with its unit such as 20ms"));
   return *this;
 }
 

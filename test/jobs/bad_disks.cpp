@@ -12,6 +12,7 @@
 #include "test/actors/support/real_calls.h"
 #include "test/jobs/support/bad_disk.h"
 #include "test/jobs/support/test_job.h"
+#include "test/support/log_lines.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(bad_disks)
@@ -55,6 +56,16 @@ class RefusesTheMark final : public test::RealCalls {
   std::atomic<bool> has_refused{false};
 };
 
+// Has no room for the first four files of a result.
+class FullAtFirst final : public test::RealCalls {
+ public:
+  int open(const std::string& path, OpenMode mode) override {
+    const bool is_part = path.find("/part-") != path.npos;
+    return is_part && refused++ < 4 ? -ENOSPC : RealCalls::open(path, mode);
+  }
+  std::atomic<int> refused{0};
+};
+
 constexpr std::int64_t expected = std::int64_t{600'000} * 599'999 / 2;
 
 }  // namespace
@@ -87,6 +98,22 @@ BOOST_AUTO_TEST_CASE(a_result_is_marked_as_whole_when_its_disk_takes_the_mark) {
       std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 1, .storage = &disk});
   Job(test::small_parts(1), runtime).from(std::vector<int>{1, 2}).write_csv(folder.file("out"));
   BOOST_TEST(calls.has_refused.load());
+  BOOST_TEST(test::files_of(folder.file("out")).contains("_SUCCESS"));
+}
+
+// One part for all that wait as long for the disk.
+BOOST_AUTO_TEST_CASE(a_full_disk_is_told_once_for_all_parts_that_it_refuses) {
+  const test::Folder folder;
+  FullAtFirst calls;
+  FileStorage disk(calls);
+  const auto runtime =
+      std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 1, .storage = &disk});
+  test::LogLines log;
+  Job(test::small_parts(1), runtime).from(std::vector{1, 2, 3, 4}, 4).write_csv(folder.file("out"));
+  const std::string told = log.all();
+  const auto first = told.find("No space left on device; it runs again in 1 s, as other parts");
+  BOOST_TEST_REQUIRE(first != told.npos, told);
+  BOOST_TEST(told.find("runs again", first + 60) == told.npos, told);
   BOOST_TEST(test::files_of(folder.file("out")).contains("_SUCCESS"));
 }
 

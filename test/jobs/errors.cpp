@@ -333,8 +333,23 @@ BOOST_AUTO_TEST_CASE(a_number_of_things_is_one_at_least) {
   BOOST_TEST(test::error_of([&] { job.count_param("epochs", 3); }) ==
              "--epochs: expected 1 or more, got -1");
   BOOST_TEST(test::error_of([&] { job.count_param("rows", 3); }) ==
-             "--rows: expected int64, got 'many'");
+             "--rows: expected a whole number (int64), got 'many'");
   BOOST_TEST(job.count_param("parts", 3) == 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_rate_is_finite_and_not_below_0) {
+  JobOptions options = small_parts();
+  options.parameters = {{"a", "-0.5"}, {"b", "nan"}, {"c", "inf"}, {"d", "fast"}, {"e", "0"}};
+  const Job job(options);
+  const auto mistake = [&](const char* name) {
+    return test::error_of([&] { job.rate_param(name, 0.1); });
+  };
+  BOOST_TEST(mistake("a") == "--a: expected a number of 0 or more, got -0.5");
+  BOOST_TEST(mistake("b") == "--b: expected a number of 0 or more, got nan");
+  BOOST_TEST(mistake("c") == "--c: expected a number of 0 or more, got inf");
+  BOOST_TEST(mistake("d") == "--d: expected a number, got 'fast'");
+  BOOST_TEST(job.rate_param("e", 0.1) == 0);
+  BOOST_TEST(job.rate_param("f", 0.1) == 0.1);
 }
 
 BOOST_AUTO_TEST_CASE(parameters_are_asked_for_by_name_and_others_refused) {
@@ -345,7 +360,10 @@ BOOST_AUTO_TEST_CASE(parameters_are_asked_for_by_name_and_others_refused) {
   BOOST_TEST(job.param("rate", 0.1) == 0.5);
   BOOST_TEST(job.param("other", 7) == 7);
   BOOST_TEST(job.count_param("k", 3) == 12);
-  BOOST_TEST(has(test::status_of([&] { job.param("n", 1); }), "--n: expected int32, got 'many'"));
+  BOOST_TEST(has(test::status_of([&] { job.param("n", 1); }),
+                 "--n: expected a whole number (int32), got 'many'"));
+  BOOST_TEST(has(test::status_of([&] { job.param<std::size_t>("n", 1); }),
+                 "--n: expected a whole number of 0 or more (uint64), got 'many'"));
   BOOST_TEST(has(test::status_of([&] { job.param("input"); }), "the job wants --input"));
   const Status status = test::status_of([&] { job.from(std::vector{1}).count(); });
   BOOST_TEST(has(status,

@@ -76,6 +76,42 @@ BOOST_AUTO_TEST_CASE(numbers_without_a_sign_are_not_below_0) {
              "--bytes: expected 0 or a number above it, got '-5MB'; see numbers");
 }
 
+// The parser itself makes 0 of "", and the largest number of what is too large.
+BOOST_AUTO_TEST_CASE(what_is_no_number_that_fits_is_refused) {
+  CommandLine line("Numbers", "numbers");
+  std::uint64_t bytes = 0, count = 0;
+  std::int64_t time = 0;
+  int round = 0;
+  double rate = 0;
+  std::optional<int> maybe;
+  std::vector<int> list;
+  line.option("--bytes", bytes).size();
+  line.option("--count", count);
+  line.option("--time", time).time();
+  line.option("--round", round);
+  line.option("--rate", rate);
+  line.option("--maybe", maybe);
+  line.option("--list", list).comma_separated();
+  const auto expect = [&](const std::string& name, const std::string& text, const std::string& what) {
+    BOOST_TEST(mistake_in(line, {name + "=" + text}) ==
+               name + ": expected " + what + ", got '" + text + "'; see numbers");
+  };
+  for (const char* text : {"", "many", "1.5", "1.5GB", "99999999999999999999", "5 apples"})
+    expect("--bytes", text, "a number of bytes such as 512MB");
+  for (const char* text : {"", "5", "-", "5 apples"})
+    expect("--time", text, "a time with its unit such as 20ms");
+  for (const char* name : {"--count", "--round", "--maybe"})
+    for (const char* text : {"", "many", "1.5", "5x"}) expect(name, text, "a whole number");
+  for (const char* name : {"--round", "--maybe"})
+    expect(name, "3000000000", "a whole number from -2147483648 to 2147483647");
+  expect("--count", "99999999999999999999", "a whole number from 0 to 18446744073709551615");
+  for (const char* text : {"", "fast", "1.5x"}) expect("--rate", text, "a number");
+  BOOST_TEST(mistake_in(line, {"--list=1,two"}) ==
+             "--list: expected a whole number, got 'two'; see numbers");
+  BOOST_TEST(mistake_in(line, {"--bytes=16GiB", "--time=5s", "--round=-7", "--list=1,2"}) == "none");
+  BOOST_TEST((bytes == std::uint64_t{16} << 30U && time == 5'000'000'000 && round == -7));
+}
+
 BOOST_AUTO_TEST_CASE(options_of_each_type_set_their_variables) {
   std::string text;
   int number = 0;

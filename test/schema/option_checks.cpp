@@ -31,9 +31,10 @@ BOOST_AUTO_TEST_CASE(checks_name_what_was_expected_and_what_came) {
   BOOST_TEST(mistake_by(positive_number(), "1e-300") == "none");
   BOOST_TEST(mistake_by(nonnegative_number(), "-1") == "--x: expected 0 or a number above it, got '-1'");
   BOOST_TEST(mistake_by(nonnegative_number(), "0") == "none");
-  BOOST_TEST(mistake_by(in_range(1, 9), "10") == "--x: Value 10 not in range 1 to 9");
+  BOOST_TEST(mistake_by(in_range(1, 9), "10") == "--x: expected a number from 1 to 9, got '10'");
   BOOST_TEST(mistake_by(in_range(1, 9), "9") == "none");
   BOOST_TEST(mistake_by(in_range(0.0, 0.5), "0.5") == "none");
+  BOOST_TEST(mistake_by(in_range(0.0, 0.5), "nan") == "--x: expected a number from 0 to 0.5, got 'nan'");
   BOOST_TEST(mistake_by(one_of({"tea", "cake"}), "soup") == "--x: soup not in {tea,cake}");
   const std::map<std::string, int> by_name{{"b", 1}, {"a", 2}};
   BOOST_TEST(mistake_by(one_of(by_name), "c") == "--x: c not in {a,b}");

@@ -293,7 +293,12 @@ bool JobCoordinator::tries_again(Stage& stage, const AttemptId& id, int from, co
   }
   const auto pause = disk_pause(failures);
   stage.tracker.pause(static_cast<std::size_t>(id.part), now() + static_cast<double>(pause.count()));
-  spdlog::warn("{}; it runs again in {} s", why.message, pause.count());
+  // A full disk refuses all parts of its task: the first one speaks for them.
+  if (auto& told = stage.told_pauses[from]; told < pause) {
+    told = pause;
+    spdlog::warn("{}; it runs again in {} s, as other parts that the disk refuses", why.message,
+                 pause.count());
+  }
   return true;
 }
 

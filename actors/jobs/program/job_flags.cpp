@@ -117,8 +117,10 @@ void add_job_flags(Command& command, JobFlags& flags) {
       .check(in_range(std::size_t{0}, most_job_partitions))
       .show_default();
   command.option("--split_bytes", options.split_bytes, "Size of the parts that input files are cut into")
+      .check(positive_number())
       .size();
   command.option("--partition_bytes", options.partition_bytes, "Bytes of input for each partition")
+      .check(positive_number())
       .size();
   command.option(
       "--spill_folder", options.spill_folder,
@@ -159,12 +161,14 @@ void add_cluster_flags(Command& command, JobFlags& flags, ClusterTexts& texts, S
           "The first one is given the job; the others learn it from there")
       .in_group(group);
   command.option("--task_index", texts.task_index, "Which of them this process is, from 0 on")
+      .check(nonnegative_number())
       .in_group(group);
   command.option("--job_name", texts.job_name, "Of which job of the cluster")
       .show_default()
       .in_group(group);
   command
       .option("--connect_timeout_ms", server.connect_timeout_ms, "How long the first one is waited for")
+      .check(nonnegative_number())
       .show_default()
       .in_group(group);
   command
@@ -177,6 +181,7 @@ void add_cluster_flags(Command& command, JobFlags& flags, ClusterTexts& texts, S
   command
       .option("--heartbeat_timeout_ms", server.heartbeat_timeout_ms,
               "After so long a silence a process counts as lost")
+      .check(nonnegative_number())
       .show_default()
       .in_group(group);
   command
