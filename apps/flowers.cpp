@@ -20,7 +20,7 @@ namespace {
 struct Flags {
   std::string file = (std::filesystem::path(default_data_folder()).parent_path() / "iris.csv").string();
   std::string model_dir;
-  std::int64_t max_steps = 500, save_steps = 100;
+  std::int64_t max_steps = 600, save_steps = 100;
 };
 
 const std::vector<std::string> measures{"sepal_length", "sepal_width", "petal_length", "petal_width"};

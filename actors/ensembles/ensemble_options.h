@@ -32,7 +32,7 @@ enum class Vote : std::uint8_t {
 struct EnsembleOptions {
   int members = 0;  // 0: one for each model that was given, 10 for a single one
   EnsembleMethod method = EnsembleMethod::full_data;
-  Vote vote = Vote::automatic;    // stacking has a vote of its own
+  Vote vote = Vote::automatic;    // not `hard` with stacking, whose regression answers
   std::vector<double> weights{};  // of the members' votes; none: all the same
   std::uint64_t seed = 1;         // of bagging's samples; CompileOptions has the seed of the models
   // Bagging: how many examples are drawn for each member, as a share of all.

@@ -101,10 +101,7 @@ std::vector<MemberNetwork> networks_of(const std::vector<std::reference_wrapper<
 }
 
 Vote vote_of(const std::vector<MemberNetwork>& networks, const EnsembleOptions& options) {
-  // Stacking learns from probabilities or numbers, so nobody votes.
-  const bool is_stacking = options.method == EnsembleMethod::stacking;
-  if (options.vote != Vote::automatic)
-    return is_stacking && options.vote == Vote::hard ? Vote::soft : options.vote;
+  if (options.vote != Vote::automatic) return options.vote;
   return networks[0].options.loss.list()[0].name.ends_with("cross_entropy") ? Vote::soft : Vote::mean;
 }
 

@@ -66,6 +66,8 @@ void check_options(const EnsembleOptions& options, std::size_t models) {
   if (options.method == EnsembleMethod::snapshot && options.learning_rate)
     throw invalid_argument(
         "snapshots set the learning rate themselves: leave out EnsembleOptions::learning_rate");
+  if (options.method == EnsembleMethod::stacking && options.vote == Vote::hard)
+    throw invalid_argument("vote: the regression of stacking answers, not a hard vote; leave it out");
   check_weights(options);
   if (!(options.max_samples > 0 && options.max_samples <= 1))
     throw invalid_argument(

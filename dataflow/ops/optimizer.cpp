@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string_view>
 #include <utility>
 
 #include "dataflow/values/error.h"
@@ -22,14 +24,49 @@ const Optimizer* find_built_in(std::string_view name) {
   return found == built_in().end() ? nullptr : &*found;
 }
 
-// Refuses values with which an update would climb, or take the root of a negative number.
+// A hyperparameter that is 0 or more, and below a bound.
+struct Range {
+  std::string_view optimizer;
+  std::size_t place;  // among the hyperparameters
+  std::string_view name;
+  double below = std::numeric_limits<double>::infinity();
+};
+
+// With others an update would climb, divide by zero, or take the root of a negative number.
+constexpr Range ranges[] = {{Momentum::name, 1, "momentum"},
+                            {Nesterov::name, 1, "momentum"},
+                            {Adagrad::name, 1, "initial_accumulator"},
+                            {Adam::name, 1, "beta1", 1},
+                            {Adam::name, 2, "beta2", 1},
+                            {Adam::name, 3, "epsilon"},
+                            {RmsProp::name, 1, "decay", 1},
+                            {RmsProp::name, 2, "momentum"},
+                            {RmsProp::name, 3, "epsilon"},
+                            {AdamW::name, 1, "beta1", 1},
+                            {AdamW::name, 2, "beta2", 1},
+                            {AdamW::name, 3, "epsilon"},
+                            {Lion::name, 1, "beta1", 1},
+                            {Lion::name, 2, "beta2", 1},
+                            {Ftrl::name, 1, "initial_accumulator"},
+                            {Ftrl::name, 2, "l1"},
+                            {Ftrl::name, 3, "l2"},
+                            {Lamb::name, 1, "beta1", 1},
+                            {Lamb::name, 2, "beta2", 1},
+                            {Lamb::name, 3, "epsilon"},
+                            {Muon::name, 1, "momentum"}};
+
 void expect_in_range(const std::string& name, const std::vector<double>& values) {
   if (values[0] < 0)
     throw invalid_argument("the learning rate of optimizer '" + name + "' must be 0 or more, got " +
                            std::to_string(values[0]));
-  if ((name == Adagrad::name || name == Ftrl::name) && values.size() > 1 && values[1] < 0)
-    throw invalid_argument("the initial_accumulator of optimizer '" + name +
-                           "' must be 0 or more, got " + std::to_string(values[1]));
+  for (const Range& range : ranges) {
+    if (range.optimizer != name || range.place >= values.size()) continue;
+    const double value = values[range.place];
+    if (value >= 0 && value < range.below) continue;
+    throw invalid_argument("the " + std::string(range.name) + " of optimizer '" + name +
+                           "' must be 0 or more" + (std::isinf(range.below) ? "" : ", and below 1") +
+                           ", got " + std::to_string(value));
+  }
 }
 
 }  // namespace

@@ -11,16 +11,18 @@ using namespace actorflow;
 using test::invalid_with;
 
 BOOST_AUTO_TEST_CASE(name_and_hyperparameters_lead_back_to_the_optimizer) {
+  constexpr double a = 0.125, b = 0.25, c = 0.375, d = 0.5, e = 0.625;  // as their ranges want them
   const std::vector<Optimizer> all = {
-      Sgd{1},           Momentum{1, 2},   Nesterov{1, 2},      Adagrad{1, 2},
-      Adam{1, 2, 3, 4}, Lion{1, 2, 3, 4}, RmsProp{1, 2, 3, 4}, AdamW{1, 2, 3, 4, 5},
-      Muon{1, 2, 3},    Ftrl{1, 2, 3, 4}, Lamb{1, 2, 3, 4, 5}};
+      Sgd{a},           Momentum{a, b},   Nesterov{a, b},      Adagrad{a, b},
+      Adam{a, b, c, d}, Lion{a, b, c, d}, RmsProp{a, b, c, d}, AdamW{a, b, c, d, e},
+      Muon{a, b, c},    Ftrl{a, b, c, d}, Lamb{a, b, c, d, e}};
   for (const auto& optimizer : all) {
     const auto& values = optimizer.hyperparameters();
-    for (std::size_t i = 0; i < values.size(); ++i) BOOST_TEST(values[i] == static_cast<double>(i + 1));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      BOOST_TEST(values[i] == 0.125 * static_cast<double>(i + 1));
     BOOST_TEST((parse_optimizer(optimizer.name(), values) == optimizer));
   }
-  BOOST_TEST(described<Adam>(Optimizer(Adam{1, 2, 3, 4}).hyperparameters()).epsilon == 4);
+  BOOST_TEST(described<Adam>(Optimizer(Adam{a, b, c, d}).hyperparameters()).epsilon == d);
 }
 
 BOOST_AUTO_TEST_CASE(the_learning_rate_replaces_the_default) {
@@ -43,6 +45,12 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
                         invalid_with({"has 1 hyperparameters, got 2"}));
   BOOST_CHECK_EXCEPTION(make_optimizer("sgd", std::numeric_limits<double>::quiet_NaN()), Error,
                         invalid_with({"finite", "nan"}));
+  BOOST_CHECK_EXCEPTION(Optimizer(Adam{.beta1 = 1}), Error,
+                        invalid_with({"the beta1 of optimizer 'adam' must be 0 or more, and below 1"}));
+  BOOST_CHECK_EXCEPTION(Optimizer(Lamb{.epsilon = -1}), Error,
+                        invalid_with({"the epsilon of optimizer 'lamb' must be 0 or more, got -1"}));
+  BOOST_CHECK_EXCEPTION(Optimizer(Adagrad{.initial_accumulator = -1}), Error,
+                        invalid_with({"the initial_accumulator of optimizer 'adagrad'"}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -41,6 +41,8 @@ BOOST_AUTO_TEST_CASE(options_are_checked_at_once) {
   expect_error(refused({.members = 2, .weights = {0, 0}}), "one at least must be above 0");
   expect_error(refused({.members = 2, .method = EnsembleMethod::stacking, .weights = {1, 2}}),
                "the regression of stacking learns its own");
+  expect_error(refused({.members = 2, .method = EnsembleMethod::stacking, .vote = Vote::hard}),
+               "the regression of stacking answers, not a hard vote");
   expect_error(refused({.max_samples = 0}), "max_samples");
   expect_error(refused({.folds = 1}), "folds: expected 2 or more, got 1");
   expect_error(error_of([] { ensemble(sequential({dense(2)}), {}); }), "has not been compiled");

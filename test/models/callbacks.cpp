@@ -135,6 +135,9 @@ BOOST_AUTO_TEST_CASE(folders_that_callbacks_cannot_use_are_refused_before_traini
                           says("cannot be saved in '" + below + "'"));
     BOOST_TEST(epochs == 0);
   }
+  Model model = step_counter();
+  BOOST_CHECK_EXCEPTION(model.fit(examples(), with({csv_logger(folder.path())}, 1)), Error,
+                        says("the log " + folder.path() + " cannot be replaced: "));
 }
 
 BOOST_AUTO_TEST_CASE(a_plateau_reduces_the_rate) {

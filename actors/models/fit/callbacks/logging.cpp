@@ -114,7 +114,7 @@ class CsvLogger final : public Callback {
   }
   void begin_file(FitContext& training, std::int64_t first) {
     const bool goes_on = this->goes_on(training, first);
-    if (!append_ && !goes_on) storage_->remove(path_);
+    if (!append_ && !goes_on) remove_file();
     size_ = 0;
     if (!storage_->exists(path_)) return;
     const auto bytes = with_storage_tries(training.runtime(), "reading the log " + path_,
@@ -125,6 +125,13 @@ class CsvLogger final : public Callback {
     size_ = kept.size();
     is_whole_ = kept.size() == text.size();
     if (size_ > 0) take_header(training, kept.substr(0, kept.find('\n')));
+  }
+  void remove_file() {
+    try {
+      storage_->remove(path_);
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("the log {} cannot be replaced: {}", path_, error.what()));
+    }
   }
   // Rows below a header of other columns would be read as if they had these.
   void take_header(const FitContext& training, std::string_view header) {
