@@ -34,6 +34,7 @@
 #include "apps/training/reports/report.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "dataflow/values/error.h"
+#include "dataflow/values/joined.h"
 
 using namespace actorflow;
 
@@ -154,9 +155,8 @@ struct Flags {
   static T chosen(const std::string& flag, const std::map<std::string, T>& known,
                   const std::string& text) {
     if (const auto found = known.find(text); found != known.end()) return found->second;
-    std::string names;
-    for (const auto& [each, value] : known) names += (names.empty() ? "" : ", ") + each;
-    throw invalid_argument(fmt::format("--{}: expected one of {}, got '{}'", flag, names, text));
+    throw invalid_argument(fmt::format("--{}: expected one of {}, got '{}'", flag,
+                                       joined(std::views::keys(known), ", "), text));
   }
 
   std::string name, data, model, settings, method, vote, report, plots, save, saved, onnx, hidden,

@@ -9,6 +9,7 @@
 #include "actors/ensembles/saved_members.h"
 #include "actors/runtime/expect_path.h"
 #include "dataflow/values/error.h"
+#include "dataflow/values/joined.h"
 
 namespace actorflow {
 namespace {
@@ -156,7 +157,7 @@ std::vector<std::string> Ensemble::load(const std::string& folder, DamagedMember
   if (!damaged.empty() && (needs_all || weights.empty()))
     throw Error(Code::data_loss, fmt::format("{} of {} members in {} cannot be used: {}; {}",
                                              damaged.size(), state_->options.members, folder,
-                                             joined(damaged), advice(*state_, weights.empty())));
+                                             joined(damaged, "; "), advice(*state_, weights.empty())));
   expect_weight(*state_, weights);
   std::optional<LinearScores> regression;
   if (state_->is_stacking())

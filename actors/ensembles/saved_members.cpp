@@ -7,6 +7,7 @@
 
 #include "actors/checkpoint/folder.h"
 #include "dataflow/values/error.h"
+#include "dataflow/values/joined.h"
 
 namespace actorflow {
 namespace {
@@ -19,7 +20,7 @@ Checkpoint load_only(Storage& storage, const std::string& path) {
     if (error.code() != Code::data_loss) throw;
     const auto damage = verify_checkpoint(storage, path);
     if (damage.empty()) throw;  // read well the second time
-    throw Error(Code::data_loss, joined(damage));
+    throw Error(Code::data_loss, joined(damage, "; "));
   }
 }
 
@@ -98,12 +99,6 @@ SavedMembers load_members(Storage& storage, const std::string& folder, std::int6
                             "saved",
                             folder, saved.damaged[0]));
   return saved;
-}
-
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const auto& line : lines) text += (text.empty() ? "" : "; ") + line;
-  return text;
 }
 
 }  // namespace actorflow

@@ -33,7 +33,4 @@ struct SavedMembers {
 SavedMembers load_members(Storage& storage, const std::string& folder, std::int64_t number,
                           const EnsembleState& state, const Tuple& example);
 
-// The lines as one, with semicolons.
-std::string joined(const std::vector<std::string>& lines);
-
 }  // namespace actorflow

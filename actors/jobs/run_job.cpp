@@ -1,6 +1,7 @@
 // A job on all tasks of a cluster.
 #include <spdlog/spdlog.h>
 
+#include <ranges>
 #include <utility>
 
 #include "actors/jobs/engine/job_over.h"
@@ -8,6 +9,7 @@
 #include "actors/jobs/outputs/outputs.h"
 #include "actors/jobs/run_job.h"
 #include "actors/task/server.h"
+#include "dataflow/values/joined.h"
 #include "schema/records/record_codec.h"
 
 namespace actorflow {
@@ -92,8 +94,7 @@ std::map<std::string, std::int64_t> follow(std::unique_ptr<JobEngine> engine, co
 
 JobFunction find_job(const JobTable& jobs, const std::string& name) {
   if (const auto found = jobs.find(name); found != jobs.end()) return found->second;
-  std::string names;
-  for (const auto& [known, function] : jobs) names += (names.empty() ? "" : ", ") + known;
+  const std::string names = joined(std::views::keys(jobs), ", ");
   throw invalid_argument(name.empty() ? "say which job: " + names
                                       : "there is no job '" + name + "': expected one of " + names);
 }

@@ -9,6 +9,7 @@
 
 #include "actors/simulation/schedule.h"
 #include "dataflow/values/error.h"
+#include "dataflow/values/joined.h"
 
 namespace actorflow {
 namespace {
@@ -117,14 +118,7 @@ std::string Fault::to_string() const {
   return text;
 }
 
-std::string to_string(const FaultPlan& plan) {
-  std::string text;
-  for (const auto& fault : plan) {
-    if (!text.empty()) text += "; ";
-    text += fault.to_string();
-  }
-  return text;
-}
+std::string to_string(const FaultPlan& plan) { return joined(plan, "; ", &Fault::to_string); }
 
 FaultPlan parse_fault_plan(std::string_view text) {
   FaultPlan plan;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <ranges>
 
 #include "dataflow/values/error.h"
+#include "dataflow/values/joined.h"
 #include "dataflow/values/spelling.h"
 
 namespace actorflow {
@@ -67,9 +69,7 @@ ClusterSpec::Tasks dense_tasks(const std::vector<std::string>& addresses) {
 }
 
 std::string indices(const ClusterSpec::Tasks& tasks) {
-  std::string list;
-  for (const auto& entry : tasks) list += (list.empty() ? "" : ", ") + std::to_string(entry.first);
-  return list;
+  return joined(tasks, ", ", [](const auto& task) { return std::to_string(task.first); });
 }
 
 }  // namespace
@@ -115,14 +115,11 @@ bool ClusterSpec::contains(const TaskName& task) const {
 
 const ClusterSpec::Tasks& ClusterSpec::tasks(std::string_view job) const {
   if (const auto found = jobs_.find(job); found != jobs_.end()) return found->second;
-  std::string list;
-  std::vector<std::string_view> known;
-  for (const auto& entry : jobs_) {
-    known.push_back(entry.first);
-    list += (list.empty() ? "" : ", ") + quoted(entry.first);
-  }
+  const auto names = std::views::keys(jobs_);
+  const std::vector<std::string_view> known(names.begin(), names.end());
   throw invalid_argument("the cluster has no job " + quoted(job) + "; it has " +
-                         (list.empty() ? "no jobs" : list) + did_you_mean(job, known));
+                         (known.empty() ? "no jobs" : joined(known, ", ", quoted)) +
+                         did_you_mean(job, known));
 }
 
 int ClusterSpec::num_tasks(std::string_view job) const { return static_cast<int>(tasks(job).size()); }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <ranges>
 #include <string_view>
 
 #include "dataflow/values/error.h"
+#include "dataflow/values/joined.h"
 #include "dataflow/values/spelling.h"
 
 namespace actorflow {
@@ -25,14 +27,10 @@ std::string unknown_task(const ClusterSpec::Jobs& jobs, const TaskName& task) {
     return task.index == 0
                ? ""
                : "the evaluator's index is " + std::to_string(task.index) + ", but must be 0";
-  std::string list;
-  std::vector<std::string_view> names;
-  for (const auto& entry : jobs) {
-    names.push_back(entry.first);
-    list += (list.empty() ? "" : ", ") + quoted(entry.first);
-  }
-  return "the task's job " + quoted(task.job) + " is not one of " + (list.empty() ? "none" : list) +
-         did_you_mean(task.job, names);
+  const auto names = std::views::keys(jobs);
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  return "the task's job " + quoted(task.job) + " is not one of " +
+         (known.empty() ? "none" : joined(known, ", ", quoted)) + did_you_mean(task.job, known);
 }
 
 std::vector<TaskName> replicas_of(const ClusterSpec& cluster) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "dataflow/values/error.h"
+#include "dataflow/values/joined.h"
 
 namespace actorflow {
 namespace {
@@ -34,9 +35,7 @@ bool reduces(CollectiveKind kind) {
 }
 
 std::string list_text(const std::vector<std::int64_t>& numbers) {
-  std::string all;
-  for (const auto number : numbers) all += (all.empty() ? "" : ",") + std::to_string(number);
-  return "[" + all + "]";
+  return "[" + joined(numbers, ",", [](std::int64_t n) { return std::to_string(n); }) + "]";
 }
 
 std::string shape_text(const CollectiveCall& call) {

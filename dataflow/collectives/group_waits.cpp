@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "dataflow/values/joined.h"
+
 namespace actorflow {
 namespace {
 
@@ -49,12 +51,6 @@ std::optional<Waited> join_of(const std::vector<std::optional<RankAccount>>& acc
   return join.waiting.empty() ? std::nullopt : std::optional(std::move(join));
 }
 
-std::string with_commas(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const auto& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
-}
-
 bool is_silent(const std::string& last) { return last == of_the_silent; }
 
 std::string tenths(double seconds) {
@@ -90,7 +86,7 @@ std::vector<std::string> lines_of(const GroupWaits& waits) {
     std::vector<std::string> waiting;
     for (const auto rank : operation.waiting) waiting.push_back(name_of(rank));
     lines.push_back(operation.call + " '" + operation.name + "' has waited for " +
-                    tenths(operation.seconds) + " s on " + with_commas(waiting));
+                    tenths(operation.seconds) + " s on " + joined(waiting, ", "));
     for (const auto rank : operation.missing) lines.push_back("  for " + last_of(rank));
     if (!operation.missing.empty()) continue;
     lines.emplace_back(std::ranges::any_of(waits.last, is_silent)

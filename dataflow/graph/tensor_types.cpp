@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "dataflow/values/joined.h"
+
 namespace actorflow {
 namespace {
 
@@ -42,17 +44,10 @@ TensorType parse_type(std::string_view word) {
   return {parse_dtype(word.substr(0, bracket)), parse_dims(dims, word)};
 }
 
-template <class Range, class Text>
-std::string joined(const Range& items, Text text) {
-  std::string all;
-  for (const auto& item : items) all += (all.empty() ? "" : " ") + text(item);
-  return all;
-}
-
 }  // namespace
 
 std::string to_string(std::span<const TensorType> types) {
-  return joined(types, [](const TensorType& type) { return type.to_string(); });
+  return joined(types, " ", &TensorType::to_string);
 }
 
 std::vector<TensorType> parse_tensor_types(std::string_view text) {
@@ -67,9 +62,7 @@ std::vector<TensorType> parse_tensor_types(std::string_view text) {
   }
 }
 
-std::string describe(std::span<const Tensor> tuple) {
-  return joined(tuple, [](const Tensor& tensor) { return tensor.describe(); });
-}
+std::string describe(std::span<const Tensor> tuple) { return joined(tuple, " ", &Tensor::describe); }
 
 bool fits(std::span<const Tensor> tuple, std::span<const TensorType> types) {
   if (tuple.size() != types.size()) return false;

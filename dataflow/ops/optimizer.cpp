@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dataflow/values/error.h"
+#include "dataflow/values/joined.h"
 #include "dataflow/values/spelling.h"
 
 namespace actorflow {
@@ -89,11 +90,7 @@ void expect_hyperparameters(std::string_view optimizer, std::size_t expected, st
                            " hyperparameters, got " + std::to_string(actual));
 }
 
-std::string optimizer_names() {
-  std::string list;
-  for (const auto& optimizer : built_in()) list += (list.empty() ? "" : ", ") + optimizer.name();
-  return list;
-}
+std::string optimizer_names() { return joined(built_in(), ", ", &Optimizer::name); }
 
 Optimizer make_optimizer(std::string_view name, double learning_rate) {
   if (const auto* found = find_built_in(name)) return with_learning_rate(*found, learning_rate);

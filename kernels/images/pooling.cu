@@ -125,9 +125,9 @@ void compute_pool(OpContext& c) {
 #ifdef ACTORFLOW_CUDA
     if (c.device().type() == DeviceType::cuda) {
       if constexpr (maximum)
-        return launch_pooling(c, s, output, MaxOfWindow<T>{s, x, y}, x);
+        return launch_pooling(c, s, output, FoldOfWindow<MaximumOfWindow, T>{s, x, y}, x);
       else
-        return launch_pooling(c, s, output, MeanOfWindow<T>{s, x, y}, x);
+        return launch_pooling(c, s, output, FoldOfWindow<MeanOfWindow, T>{s, x, y}, x);
     }
 #endif
     for_each_part(c, s, [&](const PoolShape& part, std::int64_t image, std::int64_t out) {

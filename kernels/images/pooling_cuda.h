@@ -31,9 +31,15 @@ __device__ inline ImagePlace place_in(std::int64_t i, std::int64_t rows, std::in
                  static_cast<Short>(channels));
 }
 
-__device__ inline std::int64_t flat(const PoolShape& s, const ImagePlace& at, std::int64_t row,
-                                    std::int64_t column) {
+// Where an element of the images is, in the image and channel of `at`.
+__device__ inline std::int64_t flat_input(const PoolShape& s, const ImagePlace& at, std::int64_t row,
+                                          std::int64_t column) {
   return ((at.image * s.rows.input + row) * s.columns.input + column) * s.channels + at.channel;
+}
+// Where the result of a window is.
+__device__ inline std::int64_t flat_output(const PoolShape& s, const ImagePlace& at, std::int64_t row,
+                                           std::int64_t column) {
+  return ((at.image * s.rows.output + row) * s.columns.output + column) * s.channels + at.channel;
 }
 
 // Calls body(row, column, channels) for each place of a window, row by row.
@@ -42,35 +48,33 @@ __device__ void for_each_in_window(const PoolShape& s, const PoolWindow& w, cons
                                    const T* x, const Body& body) {
   for (std::int64_t row = w.first_row; row < w.last_row; ++row)
     for (std::int64_t column = w.first_column; column < w.last_column; ++column)
-      body(row, column, load_pack<n>(x + flat(s, at, row, column)));
+      body(row, column, load_pack<n>(x + flat_input(s, at, row, column)));
 }
 
+// NaN if an element is.
 template <class T>
-struct MaxOfWindow {
-  PoolShape s;
-  const T* x;
-  T* y;
+struct MaximumOfWindow {
+  T best = -std::numeric_limits<T>::infinity();
 
-  template <int n>
-  __device__ void run(std::int64_t i, std::int64_t) const {
-    const ImagePlace at = place_in(i, s.rows.output, s.columns.output, s.channels);
-    Pack<T, n> best;
-#pragma unroll
-    for (int k = 0; k < n; ++k) best.values[k] = -std::numeric_limits<T>::infinity();
-    for_each_in_window<n>(s, PoolWindow(s, at.row, at.column), at, x,
-                          [&](std::int64_t, std::int64_t, const Pack<T, n>& pack) {
-#pragma unroll
-                            for (int k = 0; k < n; ++k) {
-                              const T value = pack.values[k];
-                              if (value > best.values[k] || value != value) best.values[k] = value;
-                            }
-                          });
-    store_pack(y + i, best);
+  __device__ void add(T value) {
+    if (value > best || value != value) best = value;
   }
+  __device__ T of(const PoolWindow&) const { return best; }
 };
 
 template <class T>
 struct MeanOfWindow {
+  double sum = 0;
+
+  __device__ void add(T value) { sum += static_cast<double>(value); }
+  __device__ T of(const PoolWindow& w) const {
+    return static_cast<T>(sum / static_cast<double>(w.elements()));
+  }
+};
+
+// y is what Fold<T> makes of the elements of each window.
+template <template <class> class Fold, class T>
+struct FoldOfWindow {
   PoolShape s;
   const T* x;
   T* y;
@@ -79,16 +83,15 @@ struct MeanOfWindow {
   __device__ void run(std::int64_t i, std::int64_t) const {
     const ImagePlace at = place_in(i, s.rows.output, s.columns.output, s.channels);
     const PoolWindow w(s, at.row, at.column);
-    double sums[n] = {};
+    Fold<T> folds[n];
     for_each_in_window<n>(s, w, at, x, [&](std::int64_t, std::int64_t, const Pack<T, n>& pack) {
 #pragma unroll
-      for (int k = 0; k < n; ++k) sums[k] += static_cast<double>(pack.values[k]);
+      for (int k = 0; k < n; ++k) folds[k].add(pack.values[k]);
     });
-    Pack<T, n> means;
+    Pack<T, n> results;
 #pragma unroll
-    for (int k = 0; k < n; ++k)
-      means.values[k] = static_cast<T>(sums[k] / static_cast<double>(w.elements()));
-    store_pack(y + i, means);
+    for (int k = 0; k < n; ++k) results.values[k] = folds[k].of(w);
+    store_pack(y + i, results);
   }
 };
 
@@ -98,8 +101,7 @@ __device__ void for_each_window_over(const PoolShape& s, const ImagePlace& at, c
   const std::int64_t last_row = s.rows.last_place(at.row), last = s.columns.last_place(at.column);
   for (std::int64_t row = s.rows.first_place(at.row); row < last_row; ++row)
     for (std::int64_t column = s.columns.first_place(at.column); column < last; ++column)
-      body(PoolWindow(s, row, column),
-           ((at.image * s.rows.output + row) * s.columns.output + column) * s.channels + at.channel);
+      body(PoolWindow(s, row, column), flat_output(s, at, row, column));
 }
 
 // The first maximum of a window in each channel gets the window's gradient.
@@ -149,8 +151,7 @@ struct GradientOfMaxInCell {
     Pack<T, n> maximum = {}, gradient = {};
     bool open[n];
     if (has_window) {
-      const std::int64_t out =
-          ((at.image * s.rows.output + at.row) * s.columns.output + at.column) * s.channels + at.channel;
+      const std::int64_t out = flat_output(s, at, at.row, at.column);
       maximum = load_pack<n>(y + out);
       gradient = load_pack<n>(g + out);
     }
@@ -180,7 +181,7 @@ struct GradientOfMaxInCell {
     const std::int64_t right = ::min(left + s.columns.stride, s.columns.input);
     for (std::int64_t row = ::max(top, std::int64_t{0}); row < bottom; ++row)
       for (std::int64_t column = ::max(left, std::int64_t{0}); column < right; ++column)
-        body(row, column, flat(s, at, row, column));
+        body(row, column, flat_input(s, at, row, column));
   }
 };
 

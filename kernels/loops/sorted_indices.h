@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/devices/cuda_device.h"
+#include "kernels/loops/sorted_runs.h"
 
 namespace actorflow {
 
@@ -42,20 +43,11 @@ struct SortedIndicesView {
   Int nowhere;
 
   ACTORFLOW_HOST_DEVICE bool begins_run(std::int64_t i) const {
-    return i == 0 || indices[i] != indices[i - 1];
+    return actorflow::begins_run(indices, i);
   }
-  // Behind the last index equal to that at `begin`, or `limit` if that comes first. Looks ever further
-  // ahead, and then halves the way.
+  // Behind the last index equal to that at `begin`, or `limit` if that comes first.
   ACTORFLOW_HOST_DEVICE std::int64_t end_of_run(std::int64_t begin, std::int64_t limit) const {
-    const Int index = indices[begin];
-    const auto has = [&](std::int64_t i) { return i < limit && indices[i] == index; };
-    std::int64_t last = begin, step = 1;
-    for (; has(last + step); step *= 2) last += step;
-    while (step > 1) {  // the run ends behind `last`, but not behind last + step
-      step /= 2;
-      if (has(last + step)) last += step;
-    }
-    return last + 1;
+    return actorflow::end_of_run(indices, begin, limit);
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include "kernels/devices/cuda_device.h"
 #include "kernels/devices/host_device.h"
+#include "kernels/loops/sorted_runs.h"
 #include "kernels/update/optimizer_rule.h"
 
 namespace actorflow::detail {
@@ -24,22 +25,10 @@ struct SortedRowsView {
   const RowPart* parts;       // of each; those of one row in the order in which they add up
   std::int64_t count;
 
-  ACTORFLOW_HOST_DEVICE bool begins_run(std::int64_t i) const {
-    return i == 0 || rows[i] != rows[i - 1];
-  }
-
-  // Behind the last part of the row whose first one is at `begin`. Looks ever further ahead until
-  // another row is seen, and then halves the way to the last one of the run.
+  ACTORFLOW_HOST_DEVICE bool begins_run(std::int64_t i) const { return actorflow::begins_run(rows, i); }
+  // Behind the last part of the row whose first one is at `begin`.
   ACTORFLOW_HOST_DEVICE std::int64_t end_of_run(std::int64_t begin) const {
-    const std::uint64_t row = rows[begin];
-    const auto has = [&](std::int64_t i) { return i < count && rows[i] == row; };
-    std::int64_t last = begin, step = 1;
-    for (; has(last + step); step *= 2) last += step;
-    while (step > 1) {  // the run ends behind `last`, but not behind last + step
-      step /= 2;
-      if (has(last + step)) last += step;
-    }
-    return last + 1;
+    return actorflow::end_of_run(rows, begin, count);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "dataflow/values/comma_list.h"
+#include "dataflow/values/joined.h"
 
 namespace actorflow {
 namespace {
@@ -44,12 +45,6 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
-std::string joined(const std::vector<std::string>& addresses) {
-  std::string text;
-  for (const auto& address : addresses) text += (text.empty() ? "" : ",") + address;
-  return text;
-}
-
 std::optional<ElasticNews> parse_world(Words words) {
   ElasticNews news;
   news.world.epoch = words.number(1, no_limit);
@@ -73,7 +68,7 @@ std::string to_line(const ElasticRequest& request) {
 std::string to_line(const ElasticNews& news) {
   const std::string epoch = std::to_string(news.world.epoch) + " ";
   if (news.kind == ElasticNews::Kind::world)
-    return "world " + epoch + std::to_string(news.world.rank) + " " + joined(news.world.addresses) +
+    return "world " + epoch + std::to_string(news.world.rank) + " " + joined(news.world.addresses, ",") +
            "\n";
   const std::string why = in_one_line(news.why) + "\n";
   if (news.kind == ElasticNews::Kind::end) return "end " + why;

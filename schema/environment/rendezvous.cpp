@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dataflow/values/error.h"
+#include "dataflow/values/joined.h"
 #include "schema/codec/message_codec.h"
 #include "schema/environment/meeting.h"
 #include "schema/io/block_signals.h"
@@ -57,9 +58,8 @@ class Ends {
  protected:
   kj::Timer& timer() { return io_.provider->getTimer(); }
   std::string where() const {
-    std::string ports;
-    for (const auto port : self_.ports) ports += (ports.empty() ? "" : " or ") + std::to_string(port);
-    return self_.host + ":" + ports;
+    const auto text_of = [](std::uint16_t port) { return std::to_string(port); };
+    return self_.host + ":" + joined(self_.ports, " or ", text_of);
   }
   std::string who() const {
     return "rank " + std::to_string(self_.rank) + " of " + std::to_string(self_.size) + " (" +

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dataflow/values/error.h"
+#include "dataflow/values/joined.h"
 
 namespace actorflow {
 namespace {
@@ -54,10 +55,8 @@ bool text_takes(const ParquetColumn& column) {
 }
 
 std::string listed(std::span<const ParquetColumn> columns) {
-  std::string text;
-  for (const auto& column : columns.first(std::min(columns.size(), most_listed)))
-    text += (text.empty() ? "" : ", ") + column.name;
-  return columns.size() > most_listed ? text + ", ..." : text;
+  const auto some = columns.first(std::min(columns.size(), most_listed));
+  return joined(some, ", ", &ParquetColumn::name) + (columns.size() > most_listed ? ", ..." : "");
 }
 
 const char* advice(const ParquetColumn& column) {

@@ -7,6 +7,8 @@
 #include <ctime>
 #include <string_view>
 
+#include "dataflow/values/joined.h"
+
 namespace actorflow {
 namespace {
 
@@ -51,8 +53,7 @@ std::vector<std::string> actorflow_names(const X509& certificate) {
 }
 
 std::string describe(const X509& certificate) {
-  std::string text;
-  for (const auto& name : actorflow_names(certificate)) text += (text.empty() ? "" : ", ") + name;
+  const std::string text = joined(actorflow_names(certificate), ", ");
   return text.empty() ? "'" + common_name(X509_get_subject_name(&certificate)) + "'" : printable(text);
 }
 

@@ -6,20 +6,16 @@
 #include <stdexcept>
 #include <string>
 
-#include "schema/parquet/parquet_file.h"
 #include "test/jobs/support/test_job.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(errors)
 
 using namespace actorflow;
+using test::has;
 using test::small_parts;
 
 namespace {
-
-bool has(const Status& status, const std::string& part) {
-  return status.message.find(part) != std::string::npos;
-}
 
 std::int64_t number(std::string_view text) {
   if (text == "bad") throw std::out_of_range("no number");
@@ -215,105 +211,6 @@ BOOST_AUTO_TEST_CASE(files_without_their_headers_were_cut) {
   BOOST_TEST(job.read_text(folder.file("a.txt")).count() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(an_output_folder_that_is_not_empty_is_refused_before_anything_is_computed) {
-  const test::Folder folder;
-  JobOptions options = small_parts();
-  std::atomic<int> computed = 0;
-  const auto write = [&] {
-    Job job(options);
-    job.from(std::vector<int>{1, 2, 3})
-        .map([&computed](int n) {
-          ++computed;
-          return n;
-        })
-        .write_csv(folder.file("out"));
-  };
-  write();
-  BOOST_TEST(computed == 3);
-  const Status status = test::status_of(write);
-  BOOST_TEST((status.code == Code::already_exists), status.to_string());
-  BOOST_TEST(has(status, "'" + folder.file("out") + "' is not empty"), status.message);
-  BOOST_TEST(computed == 3);
-  // Without _SUCCESS it is what a lost job has left.
-  BOOST_TEST(!has(status, "has not ended"));
-  std::filesystem::remove(folder.file("out/_SUCCESS"));
-  BOOST_TEST(has(test::status_of(write), "has not ended, which --overwrite removes"));
-  options.overwrite = true;
-  write();
-  BOOST_TEST(computed == 6);
-
-  test::write_file(folder.file("out/letter.txt"), "dear");
-  BOOST_TEST(has(test::status_of(write), "'letter.txt'"));
-  BOOST_TEST(read_text_file(folder.file("out/letter.txt")).value() == "dear");
-}
-
-BOOST_AUTO_TEST_CASE(what_a_job_reads_is_not_overwritten_under_any_name) {
-  const test::Folder folder;
-  const std::string output = folder.file("out");
-  Job(small_parts()).from(std::vector<std::string>{"a", "b"}).write_text(output);
-  const auto before = test::files_of(output);
-  std::filesystem::create_directory_symlink(output, folder.file("link"));
-  JobOptions options = small_parts();
-  options.overwrite = true;
-  for (const std::string name : {"out", "out/", "./out", "out/../out/part-*", "link"}) {
-    const Job job(options);
-    const auto lines = job.read_text(folder.file(name));
-    const Status status = test::status_of([&] { lines.write_text(output); });
-    BOOST_TEST((status.code == Code::invalid_argument), name << ": " << status.to_string());
-    BOOST_TEST(has(status, "'" + output + "' has files that the job reads"), status.message);
-    BOOST_TEST((test::files_of(output) == before));
-    lines.write_text(folder.file("copy"));
-  }
-}
-
-BOOST_AUTO_TEST_CASE(a_job_does_not_overwrite_a_result_of_its_own) {
-  const test::Folder folder;
-  JobOptions options = small_parts();
-  options.overwrite = true;
-  const Job job(options);
-  job.from(std::vector<int>{1}).write_csv(folder.file("out"));
-  const Status status =
-      test::status_of([&] { job.from(std::vector<int>{2}).write_csv(folder.file("./out")); });
-  BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
-  BOOST_TEST(has(status, "has written a result to '" + folder.file("./out") + "' already"),
-             status.message);
-  BOOST_TEST(test::files_of(folder.file("out")).at("part-00000-of-00001.csv") == "1\n");
-}
-
-BOOST_AUTO_TEST_CASE(an_output_that_is_a_file_is_refused_before_anything_is_computed) {
-  const test::Folder folder;
-  test::write_file(folder.file("letter"), "dear");
-  std::atomic<int> computed = 0;
-  const auto check_refused = [&](const std::string& output, const std::string& what, const auto& write) {
-    JobOptions options = small_parts();
-    options.overwrite = true;
-    const Job job(options);
-    const auto numbers = job.from(std::vector<int>{1, 2, 3}).map([&computed](int n) {
-      ++computed;
-      return n;
-    });
-    const Status status = test::status_of([&] { write(numbers, output); });
-    BOOST_TEST((status.code == Code::invalid_argument), status.to_string());
-    BOOST_TEST(
-        has(status, "the output '" + output + "': expected a folder that is empty or not there, but " +
-                        what + " a file: give another one"),
-        status.message);
-  };
-  for (const std::string name : {"letter", "letter/sums"}) {
-    const std::string output = folder.file(name),
-                      what = name == "letter" ? "it is" : "'" + folder.file("letter") + "' is";
-    check_refused(output, what, [](const auto& n, const auto& to) { n.write_csv(to); });
-    check_refused(output, what, [](const auto& n, const auto& to) { n.write_records(to); });
-    check_refused(output, what, [](const auto& n, const auto& to) {
-      n.map([](int i) { return std::to_string(i); }).write_text(to);
-    });
-    if (reads_parquet())
-      check_refused(output, what, [](const auto& n, const auto& to) { n.write_parquet(to); });
-  }
-  BOOST_TEST(computed == 0);
-  BOOST_TEST(read_text_file(folder.file("letter")).value() == "dear");
-}
-
 BOOST_AUTO_TEST_CASE(a_job_that_fails_leaves_no_success_and_no_half_file) {
   const test::Folder folder;
   Job job(small_parts());
@@ -323,98 +220,6 @@ BOOST_AUTO_TEST_CASE(a_job_that_fails_leaves_no_success_and_no_half_file) {
     BOOST_TEST(name.ends_with("-of-00003.csv"), name);
     BOOST_TEST((text == "1\n" || text == "2\n"));
   }
-}
-
-BOOST_AUTO_TEST_CASE(a_number_of_things_is_one_at_least) {
-  JobOptions options = small_parts();
-  options.parameters = {{"k", "0"}, {"epochs", "-1"}, {"rows", "many"}};
-  const Job job(options);
-  BOOST_TEST(test::error_of([&] { job.count_param("k", 3); }) == "--k: expected 1 or more, got 0");
-  BOOST_TEST(test::error_of([&] { job.count_param("epochs", 3); }) ==
-             "--epochs: expected 1 or more, got -1");
-  BOOST_TEST(test::error_of([&] { job.count_param("rows", 3); }) ==
-             "--rows: expected a whole number (int64), got 'many'");
-  BOOST_TEST(job.count_param("parts", 3) == 3);
-}
-
-BOOST_AUTO_TEST_CASE(a_rate_is_finite_and_not_below_0) {
-  JobOptions options = small_parts();
-  options.parameters = {{"a", "-0.5"}, {"b", "nan"}, {"c", "inf"}, {"d", "fast"}, {"e", "0"}};
-  const Job job(options);
-  const auto mistake = [&](const char* name) {
-    return test::error_of([&] { job.rate_param(name, 0.1); });
-  };
-  BOOST_TEST(mistake("a") == "--a: expected a number of 0 or more, got -0.5");
-  BOOST_TEST(mistake("b") == "--b: expected a number of 0 or more, got nan");
-  BOOST_TEST(mistake("c") == "--c: expected a number of 0 or more, got inf");
-  BOOST_TEST(mistake("d") == "--d: expected a number, got 'fast'");
-  BOOST_TEST(job.rate_param("e", 0.1) == 0);
-  BOOST_TEST(job.rate_param("f", 0.1) == 0.1);
-}
-
-BOOST_AUTO_TEST_CASE(parameters_are_asked_for_by_name_and_others_refused) {
-  JobOptions options = small_parts();
-  options.parameters = {{"k", "12"}, {"rate", "0.5"}, {"kk", "1"}, {"n", "many"}};
-  Job job(options);
-  BOOST_TEST(job.param<std::size_t>("k", 3) == 12u);
-  BOOST_TEST(job.param("rate", 0.1) == 0.5);
-  BOOST_TEST(job.param("other", 7) == 7);
-  BOOST_TEST(job.count_param("k", 3) == 12);
-  BOOST_TEST(has(test::status_of([&] { job.param("n", 1); }),
-                 "--n: expected a whole number (int32), got 'many'"));
-  BOOST_TEST(has(test::status_of([&] { job.param<std::size_t>("n", 1); }),
-                 "--n: expected a whole number of 0 or more (uint64), got 'many'"));
-  BOOST_TEST(has(test::status_of([&] { job.param("input"); }), "the job wants --input"));
-  const Status status = test::status_of([&] { job.from(std::vector{1}).count(); });
-  BOOST_TEST(has(status,
-                 "--kk was given, but the job does not ask for it; did you mean '--k'? It asks for --k, "
-                 "--rate, --other, --n, --input"),
-             status.message);
-}
-
-BOOST_AUTO_TEST_CASE(a_misspelt_parameter_is_refused_before_anything_runs) {
-  const test::Folder folder;
-  test::write_file(folder.file("in"), "1\n");
-  std::filesystem::create_directory(folder.file("out"));
-  test::write_file(folder.file("out/part-00000-of-00001.txt"), "of an earlier job");
-  JobOptions options = small_parts();
-  options.overwrite = true;
-  options.parameters = {{"input", folder.file("in")}, {"rouds", "3"}};
-  std::atomic<int> lines = 0;
-  Job job(options);
-  const auto all = job.read_text(job.param("input")).map([&lines](std::string_view line) {
-    ++lines;
-    return line;
-  });
-  job.param("rounds", 10);
-  const std::string why = "--rouds was given, but the job does not ask for it; did you mean '--rounds'?";
-  BOOST_TEST(has(test::status_of([&] { all.write_text(folder.file("out")); }), why));
-  BOOST_TEST(has(test::status_of([&] { all.count(); }), why));
-  BOOST_TEST(lines == 0);
-  BOOST_TEST(test::files_of(folder.file("out")).size() == 1u);
-}
-
-BOOST_AUTO_TEST_CASE(a_misspelt_parameter_is_named_where_it_is_wanted) {
-  JobOptions options = small_parts();
-  options.parameters = {{"inptu", "in"}, {"k", "3"}};
-  Job job(options);
-  const Status status = test::status_of([&] { job.param("input"); });
-  BOOST_TEST(has(status, "--inptu was given, for which the job has not asked; did you mean '--input'?"),
-             status.message);
-}
-
-// The output may come later: records.top(10).write_csv(job.param("output")).
-BOOST_AUTO_TEST_CASE(a_job_asks_for_all_parameters_but_its_output_before_its_first_result) {
-  JobOptions options = small_parts();
-  options.parameters = {{"output", "out"}};
-  Job job(options);
-  job.param("k", 3);
-  BOOST_TEST(job.from(std::vector{1}).count() == 1u);
-  BOOST_TEST(job.param("output") == "out");
-  BOOST_TEST(job.param("k", 3) == 3);
-  const Status status = test::status_of([&] { job.param("rounds", 10); });
-  BOOST_TEST((status.code == Code::failed_precondition));
-  BOOST_TEST(has(status, "--rounds is asked for when the job has a result already"), status.message);
 }
 
 BOOST_AUTO_TEST_CASE(a_job_that_is_stopped_fails_as_cancelled) {
@@ -458,71 +263,6 @@ BOOST_AUTO_TEST_CASE(a_part_ends_when_its_job_is_stopped_whatever_it_does) {
                     .count();
               }).ok());
   BOOST_TEST(passed < few);
-}
-
-BOOST_AUTO_TEST_CASE(a_plan_that_is_explained_runs_nothing) {
-  JobOptions options = small_parts();
-  options.explain = true;
-  Job job(options);
-  const auto counts = job.from(std::vector<std::string>{"a"})
-                          .map([](const std::string& text) -> std::pair<std::string, std::int64_t> {
-                            throw std::runtime_error("ran on " + text);
-                          })
-                          .reduce_by_key(std::plus<>());
-  BOOST_CHECK_THROW(counts.write_csv("nowhere"), PlanIsComplete);
-  const std::string text = to_text(job.plan());
-  BOOST_TEST(text.find("stage 1\n  from at errors.cpp:") == 0u, text);
-  BOOST_TEST(text.find("map at errors.cpp") != text.npos);
-  BOOST_TEST(text.find("-> pair<string,int64>\n  gives a shuffle by key, combined, in 1 partition\n") !=
-             text.npos);
-  BOOST_TEST(text.find("stage 2, reads stage 1\n  reduce_by_key") != text.npos);
-  BOOST_TEST(text.find("gives files in 'nowhere'") != text.npos);
-}
-
-BOOST_AUTO_TEST_CASE(a_plan_may_be_complete_before_the_job_asks_for_its_output) {
-  const JobFunction counts_and_writes = [](Job& job) {
-    const auto numbers = job.from(std::vector{1, 2, 3});
-    if (numbers.count() > 0) numbers.write_csv(job.param("output"));
-  };
-  JobOptions options = small_parts();
-  options.explain = true;
-  options.parameters = {{"output", "nowhere"}};
-  Job job(options);
-  run_function(job, counts_and_writes);
-  BOOST_TEST(job.plan().size() == 1u);
-
-  options.parameters["colour"] = "red";
-  Job coloured(options);
-  BOOST_TEST(has(test::status_of([&] { run_function(coloured, counts_and_writes); }),
-                 "--colour was given, but the job does not ask for it"));
-}
-
-BOOST_AUTO_TEST_CASE(a_plan_says_how_much_there_is_to_read_and_how_it_is_divided) {
-  const test::Folder folder;
-  test::write_file(folder.file("in.txt"), std::string(4999, 'x') + "\n");
-  JobOptions options = small_parts();
-  options.explain = true;
-  Job job(options);
-  const auto lines = job.read_text(folder.file("in.txt")).key_by([](auto line) { return line.size(); });
-  BOOST_CHECK_THROW(lines.join(lines).count_by_key().count(), PlanIsComplete);
-  const std::string text = to_text(job.plan());
-  BOOST_TEST(text.find("stage 1, 5 parts of 5000 bytes in all\n  read_text") == 0u, text);
-  BOOST_TEST(text.find("gives a shuffle by key, in 5 partitions\nstage 2") != text.npos, text);
-  BOOST_TEST(text.find("gives a shuffle by key, combined\n") != text.npos, text);  // nobody knows yet
-  BOOST_TEST(to_dot(job.plan()).find("a shuffle by key, in 5 partitions") != std::string::npos);
-}
-
-BOOST_AUTO_TEST_CASE(no_sample_is_taken_for_a_plan_that_is_explained) {
-  JobOptions options = small_parts();
-  options.explain = true;
-  options.partitions = 4;
-  Job job(options);
-  const auto pairs = job.from(std::vector<std::string>{"a", "b"})
-                         .map([](const std::string& text) -> std::pair<std::string, int> {
-                           throw std::runtime_error("ran on " + text);
-                         });
-  BOOST_CHECK_THROW(pairs.sort_by([](const auto& pair) { return pair.first; }).count(), PlanIsComplete);
-  BOOST_CHECK_THROW(pairs.join(pairs).count(), PlanIsComplete);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

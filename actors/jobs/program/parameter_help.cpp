@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
 #include <vector>
 
 #include "actors/jobs/job.h"
+#include "dataflow/values/joined.h"
 
 namespace actorflow {
 namespace {
@@ -33,12 +35,11 @@ std::string line_of(const AskedParameter& parameter) {
 }  // namespace
 
 std::string parameter_help(const JobTable& jobs, const std::string& name) {
-  std::string lines;
   const auto job = jobs.find(name);
-  if (job == jobs.end()) {
-    for (const auto& [each, function] : jobs) lines += (lines.empty() ? "Jobs: " : ", ") + each;
-    return lines + ". With a job's name, --help says its parameters, too.\n";
-  }
+  if (job == jobs.end())
+    return fmt::format("Jobs: {}. With a job's name, --help says its parameters, too.\n",
+                       joined(std::views::keys(jobs), ", "));
+  std::string lines;
   for (const auto& parameter : parameters_of(name, job->second)) lines += line_of(parameter);
   return fmt::format("Parameters of {}, given as --name value, with their defaults:\n{}", name, lines);
 }

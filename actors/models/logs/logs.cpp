@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "dataflow/values/error.h"
+#include "dataflow/values/joined.h"
 
 namespace actorflow {
 
@@ -29,11 +31,7 @@ double Logs::at(std::string_view name) const {
   throw Error(Code::not_found, fmt::format("'{}' was not measured, but: {}", name, names()));
 }
 
-std::string Logs::names() const {
-  std::string text;
-  for (const auto& entry : values_) text += (text.empty() ? "" : ", ") + entry.first;
-  return text;
-}
+std::string Logs::names() const { return joined(std::views::keys(values_), ", "); }
 
 std::vector<double> History::of(std::string_view name) const {
   if (logs.empty())

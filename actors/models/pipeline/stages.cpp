@@ -14,6 +14,7 @@
 #include "actors/models/pipeline/balanced_cut.h"
 #include "dataflow/train/replica_device_setter.h"
 #include "dataflow/values/error.h"
+#include "dataflow/values/joined.h"
 #include "dataflow/values/spelling.h"
 #include "kernels/library/library.h"
 
@@ -84,11 +85,7 @@ std::string divided_layer(const std::vector<Use>& uses, std::size_t border) {
   return {};
 }
 
-std::string names_of(const std::vector<Use>& uses) {
-  std::string text;
-  for (const Use& use : uses) text += (text.empty() ? "" : ", ") + use.name;
-  return text;
-}
+std::string names_of(const std::vector<Use>& uses) { return joined(uses, ", ", &Use::name); }
 
 // Borders: the first uses of all parts but the first.
 using Borders = std::vector<std::size_t>;

@@ -44,6 +44,9 @@ inline double at(const Array& array, const Index& index) {
 }
 
 inline double same(double x) { return x; }
+inline double relu(double x) { return x > 0 ? x : 0; }
+inline double relu_grad(double g, double y) { return y > 0 ? g : 0; }
+inline double add(double a, double b) { return a + b; }
 
 inline Reference unary(double (*f)(double)) {
   return [f](const Arrays& in) {

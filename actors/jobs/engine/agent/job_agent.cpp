@@ -1,0 +1,272 @@
+#include "actors/jobs/engine/agent/job_agent.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/probes/point.h"
+
+namespace actorflow {
+namespace {
+
+Point begun_anew("a task begins a job anew after its coordinator"),
+    too_late("a job ends before a task has what it alone keeps");
+
+Status not_its_own(StageNumber stage) {
+  too_late.hit();
+  return {
+      Code::unavailable,
+      fmt::format("the job has ended before this task had again what it alone keeps of stage run {}, "
+                  "its share of the job's records, which was lost with the process before it: run "
+                  "the job again on all tasks",
+                  stage)};
+}
+
+}  // namespace
+
+JobAgent::JobAgent(GuardedActor* self, AgentOrder order)
+    : self_(self),
+      order_(std::move(order)),
+      tools_(order_.tools),
+      slots_(order_.slots),
+      fetcher_(order_.mail, order_.kept, tools_) {}
+
+caf::behavior JobAgent::behavior() {
+  self_->introduce("job-agent", order_.mail->task() ? &order_.mail->task()->self.name : nullptr);
+  self_->delayed_send(self_, job_tick_interval, Tick{});
+  return guarded(
+      self_, this,  //
+      [this](BeginStage& stage) { begin(stage); },
+      [this](const ForgetStage& stage) { forget(stage.number); },
+      [this](AwaitJob& question) { await(question); },
+      [this](AwaitJobEnd& question) { await(question); },
+      [this](AbandonParts& order) { abandon(order); },
+      [this](const Sender&, const RunPart& run) { on(run); },
+      [this](const Sender&, const CancelPart& cancel) { on(cancel); },
+      [this](const Sender&, const AcceptPart& accept) { on(accept); },
+      [this](const Sender&, StageDone& done) { on(done); },
+      [this](const Sender&, const JobEnded& ended) { on(ended); },
+      [this](const Sender& from, ActorMessage& letter) { on_letter(from, letter); },
+      [this](const AttemptRan& ran) { on(ran); }, [this](AttemptMade& made) { on(made); },
+      [this](const PeerLost& lost) { on_lost(lost); }, [this](Tick) { on_tick(); });
+}
+
+// The job's thread.
+
+void JobAgent::begin(BeginStage& stage) {
+  waiting_ = stage.number;
+  auto& ours = stages_[stage.number];
+  ours.spec = std::move(stage.spec);
+  ours.kept = stage.kept;
+  ours.reply = std::move(stage.reply);
+  first_wait_.reset();
+  if (job_end_) return on(JobEnded(*job_end_));
+  say_ready();
+}
+
+void JobAgent::forget(StageNumber number) {
+  const auto found = stages_.find(number);
+  if (found == stages_.end() || found->second.reply) return;
+  cancel_all(number);
+  const auto spec = std::move(found->second.spec);  // may forget others when it is destroyed
+  stages_.erase(found);
+}
+
+void JobAgent::await(AwaitJob& question) {
+  joining_ = std::move(question);
+  lose_coordinator("it has not answered yet");
+  order_.mail->to_coordinator(JoinJob{joining_->build, order_.number});
+}
+
+void JobAgent::await(AwaitJobEnd& question) {
+  leaving_ = std::move(question);
+  first_wait_.emplace(now());
+  if (job_end_) on(JobEnded(*job_end_));
+}
+
+void JobAgent::abandon(AbandonParts& order) {
+  abandoned_ = std::move(order);
+  end_wait_.emplace(now());
+  std::vector<AttemptId> all;
+  for (const auto& [id, attempt] : attempts_) all.push_back(id);
+  for (const auto& id : all) cancel(id);
+  end_if_abandoned();
+}
+
+void JobAgent::end_if_abandoned() {
+  if (!abandoned_ || !attempts_.empty()) return;
+  say_left();
+  std::exchange(abandoned_, std::nullopt)->reply(true);
+}
+
+// Once, when it has heard of the job's end or its program has given the job up.
+void JobAgent::say_left() {
+  if (order_.mail->coordinates() || std::exchange(has_left_, true)) return;
+  order_.mail->to_coordinator(JobLeft{});
+}
+
+void JobAgent::say_ready() {
+  const auto& stage = stages_.at(waiting_);
+  order_.mail->to_coordinator(
+      StageReady{waiting_, stage.spec->fingerprint, static_cast<std::uint32_t>(slots_)});
+}
+
+// The coordinator.
+
+void JobAgent::on_letter(const Sender& from, ActorMessage& letter) {
+  JobMail& mail = *order_.mail;
+  const auto task = static_cast<int>(from.task);
+  if (!letter.status.ok()) return on_undelivered(task, letter);
+  if (says<SlicesAre>(letter)) {
+    if (letter.request != mail.run()) return;
+    take_letter<SlicesAre>(letter, [&](SlicesAre answer) {
+      on_arrivals(fetcher_.take(answer, detail::payload_bytes(letter.payload)));
+    });
+    return;
+  }
+  if (task != JobMail::coordinator_task) return;
+  if (joining_) {
+    if (!answers_us(letter)) return;
+    mail.set_run(letter.request);
+  }
+  const bool was_lost = std::exchange(lost_wait_, std::nullopt).has_value();
+  if (was_lost && first_wait_) first_wait_->renew(now());  // it was not there meanwhile
+  if (says<JobIs>(letter) && letter.request != mail.run()) {
+    begun_anew.hit();
+    return give_up({Code::aborted, "the coordinator has begun the job anew"}, true);
+  }
+  // This task's program had done its part, and lost its coordinator, which came back under another
+  // number.
+  if (says<JobEnded>(letter) && leaving_ && was_lost) mail.set_run(letter.request);
+  if (letter.request != mail.run()) return;
+  const auto run_part = [&](const RunPart& run) {
+    try {
+      on(run);
+    } catch (...) {  // the attempt fails, not this task, as when its own coordinator asks for it
+      refuse(from, run, self_->failure_of("RunPart"));
+    }
+  };
+  if (take_letter<RunPart>(letter, run_part)) return;
+  take_letter<JobIs, CancelPart, AcceptPart, StageDone, JobEnded>(letter,
+                                                                  [&](auto message) { on(message); });
+}
+
+// What is for an agent that this task had before says nothing of the job that it wants to join now.
+bool JobAgent::answers_us(const ActorMessage& letter) const {
+  std::uint64_t to = 0;
+  take_letter<JobIs, JobEnded>(letter, [&](const auto& message) { to = message.to; });
+  return to == order_.number;
+}
+
+void JobAgent::on(const JobIs& job) {
+  note_first_program(job.begun);
+  if (!joining_) return;
+  if (job.terms.part_bytes == 0)
+    return std::exchange(joining_, std::nullopt)
+        ->reply({Code::internal,
+                 fmt::format("{} says that parts of the job may hold 0 bytes: it is no task of this "
+                             "program, or has a defect",
+                             order_.mail->name_of(JobMail::coordinator_task))},
+                {});
+  tools_.part_bytes = job.terms.part_bytes;
+  tools_.chunk_bytes = job.terms.chunk_bytes;
+  tools_.work_folder = job.terms.work_folder;
+  order_.mail->set_shuffle_compression(job.terms.shuffle_compression);
+  slots_ = std::min<std::size_t>(slots_, order_.memory_bytes / 2 / tools_.part_bytes);
+  Status status;
+  if (slots_ == 0)
+    status = invalid_argument(fmt::format("--memory of {} bytes is too little here: the coordinator's "
+                                          "parts take {} bytes each, twice",
+                                          order_.memory_bytes, tools_.part_bytes))
+                 .status();
+  std::exchange(joining_, std::nullopt)->reply(status, job.terms);
+}
+
+// The end of a stage.
+
+void JobAgent::on(StageDone& done) {
+  end(done.stage, {std::move(done.status), false, std::move(done.outcomes), done.skipped_records});
+}
+
+void JobAgent::end(StageNumber number, StageEnd how) {
+  const auto found = stages_.find(number);
+  if (found == stages_.end() || !found->second.reply || found->second.end) return;
+  found->second.end = std::move(how);
+  end_wait_.emplace(now());
+  first_wait_.reset();
+  cancel_all(number);
+  end_if_done(number);
+}
+
+void JobAgent::cancel_all(StageNumber number) {
+  std::vector<AttemptId> useless;
+  for (const auto& [id, attempt] : attempts_)
+    if (id.stage == number) useless.push_back(id);
+  for (const auto& id : useless) cancel(id);
+}
+
+// What the job's thread refers to must not be used any more when it goes on.
+void JobAgent::end_if_done(StageNumber number) {
+  const auto found = stages_.find(number);
+  if (found == stages_.end() || !found->second.end) return;
+  const auto attempt = attempts_.lower_bound(AttemptId{number, 0, 0});
+  if (attempt != attempts_.end() && attempt->first.stage == number) return;
+  Stage& stage = found->second;
+  const auto kept = stage.kept.lock();
+  if (kept && stage.end->status.ok()) kept->set_sizes(stage.end->outcomes);
+  const auto reply = std::exchange(stage.reply, nullptr);
+  StageEnd end = *std::exchange(stage.end, std::nullopt);
+  const auto spec = stage.spec;
+  if (!kept) stages_.erase(found);
+  if (waiting_ == number) waiting_ = 0;
+  reply(std::move(end));
+}
+
+// A program that joins now, or is at a stage as far as the last one that left it something, has that no
+// more, and would go on without it.
+void JobAgent::on(const JobEnded& ended) {
+  job_end_ = ended;
+  say_left();
+  const Status early = ended.status.ok() && waiting_ <= ended.last_own && ended.last_own > 0
+                           ? not_its_own(ended.last_own)
+                           : ended.status;
+  if (joining_) std::exchange(joining_, std::nullopt)->reply(early, {});
+  if (leaving_) std::exchange(leaving_, std::nullopt)->reply(ended.status, false);
+  first_wait_.reset();
+  if (waiting_ == 0) return;
+  StageEnd over{early, false, {}, 0};
+  over.job_is_over = early.ok();
+  end(waiting_, std::move(over));
+}
+
+void JobAgent::on_tick() {
+  if (*tools_.stopped && !order_.mail->coordinates())
+    give_up({Code::cancelled, "the job was stopped"}, false);
+  if (running_ > 0) say_progress();
+  look_after_coordinator();
+  look_after_first_program();
+  look_after_last_parts();
+  self_->delayed_send(self_, job_tick_interval, Tick{});
+}
+
+void JobAgent::say_progress() {
+  const auto stage = stages_.find(waiting_);
+  if (stage == stages_.end()) return;
+  const auto& progress = *stage->second.progress;
+  AgentProgress said{order_.number,
+                     waiting_,
+                     {},
+                     static_cast<double>(progress.busy_ns) * 1e-9,
+                     tools_.chunks->spilled_bytes(),
+                     tools_.chunks->memory_in_use()};
+  said.work += progress.work;
+  order_.mail->to_coordinator(std::move(said));
+}
+
+caf::behavior job_agent_actor(JobAgentActor* self, AgentOrder order) {
+  self->state = std::make_unique<JobAgent>(self, std::move(order));
+  return self->state->behavior();
+}
+
+}  // namespace actorflow
