@@ -58,8 +58,7 @@ std::vector<std::int64_t> shifts_of(const std::vector<Shift>& bounds) {
   Shift common;
   for (const auto& shift : bounds) common = both(common, shift);
   std::vector<std::int64_t> shifts;
-  for (const auto& shift : bounds)
-    shifts.push_back((common.is_possible() ? common : shift).likely_us());
+  for (const auto& shift : bounds) shifts.push_back((common.is_possible() ? common : shift).likely_us());
   return shifts;
 }
 

@@ -49,8 +49,8 @@ TaskRecord TaskRecorder::clock() const {
 void TaskRecorder::begin() {
   const std::lock_guard lock(mutex_);
   if (on())
-    throw Error(Code::unavailable,
-                fmt::format("{} is being recorded already; try again later", task_.self.name.to_string()));
+    throw Error(Code::unavailable, fmt::format("{} is being recorded already; try again later",
+                                               task_.self.name.to_string()));
   record_ = clock();
   on_ = true;
 }
