@@ -1,7 +1,6 @@
 #include "actors/client/record_job.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <set>
 
@@ -14,8 +13,6 @@
 
 namespace actorflow {
 namespace {
-
-using RecordNode = std::array<Output, 3>;
 
 constexpr int questions_per_clock = 7;
 
