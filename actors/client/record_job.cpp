@@ -1,7 +1,6 @@
 #include "actors/client/record_job.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <set>
 
@@ -14,8 +13,6 @@
 
 namespace actorflow {
 namespace {
-
-using RecordNode = std::array<Output, 3>;
 
 constexpr int questions_per_clock = 7;
 
@@ -58,8 +55,7 @@ std::vector<std::int64_t> shifts_of(const std::vector<Shift>& bounds) {
   Shift common;
   for (const auto& shift : bounds) common = both(common, shift);
   std::vector<std::int64_t> shifts;
-  for (const auto& shift : bounds)
-    shifts.push_back((common.is_possible() ? common : shift).likely_us());
+  for (const auto& shift : bounds) shifts.push_back((common.is_possible() ? common : shift).likely_us());
   return shifts;
 }
 

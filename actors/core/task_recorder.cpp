@@ -49,8 +49,8 @@ TaskRecord TaskRecorder::clock() const {
 void TaskRecorder::begin() {
   const std::lock_guard lock(mutex_);
   if (on())
-    throw Error(Code::unavailable,
-                fmt::format("{} is being recorded already; try again later", task_.self.name.to_string()));
+    throw Error(Code::unavailable, fmt::format("{} is being recorded already; try again later",
+                                               task_.self.name.to_string()));
   record_ = clock();
   on_ = true;
 }
@@ -64,7 +64,7 @@ TaskRecord TaskRecorder::take() {
 
 void TaskRecorder::ran(StepId step, const TaskTrace& part) {
   const std::lock_guard lock(mutex_);
-  if (!on()) return;
+  if (!on() || part.start_us < record_.begin_us) return;
   NodeTrace whole;
   whole.start_us = part.start_us;
   whole.end_us = part.end_us;

@@ -44,7 +44,6 @@ struct NodeDone {
 struct EndOfRecord {
   ReplyTo node;
 };
-inline void refuse(const EndOfRecord& message, Status why) { fail(message.node, std::move(why)); }
 
 }  // namespace actorflow
 

@@ -8,7 +8,6 @@
 #include "actors/worker/lane.h"
 #include "actors/worker/node_actor.h"
 #include "actors/worker/node_calls.h"
-#include "actors/worker/node_messages.h"
 #include "dataflow/ops/trace_ops.h"
 
 namespace actorflow {
@@ -250,6 +249,12 @@ void Worker::on_unclaimed(const Unclaimed& message) {
   for (const StepId step : message.steps)
     if (!running_.contains(step) && !announced_.contains(step))
       caf::anon_send(task_->rendezvous, GiveUp{step, {Code::aborted, "no master runs the step here"}});
+}
+
+// The task can be recorded again.
+void Worker::refuse(const EndOfRecord& message, Status why) {
+  recorder_->take();
+  fail(message.node, std::move(why));
 }
 
 void Worker::record(const StateCall& call) {

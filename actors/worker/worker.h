@@ -13,6 +13,7 @@
 #include "actors/core/task_context.h"
 #include "actors/core/task_recorder.h"
 #include "actors/runtime/thread_affinity.h"
+#include "actors/worker/node_messages.h"
 #include "actors/worker/recent_steps.h"
 
 namespace actorflow {
@@ -33,6 +34,7 @@ class Worker {
   void refuse(const Sender& from, const RegisterGraph& message, const Status& why);
   void refuse(const Sender& from, const RunGraph& message, Status why);
   void refuse(const UpdatesMade& message, Status why);
+  void refuse(const EndOfRecord& message, Status why);
 
  private:
   struct Registered {

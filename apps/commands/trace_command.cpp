@@ -21,8 +21,9 @@ struct TraceCommand {
 };
 
 double percent(std::int64_t part_us, const TaskShare& share) {
-  return share.spanned_us > 0 ? 100.0 * static_cast<double>(part_us) / static_cast<double>(share.spanned_us)
-                              : 0.0;
+  return share.spanned_us > 0
+             ? 100.0 * static_cast<double>(part_us) / static_cast<double>(share.spanned_us)
+             : 0.0;
 }
 
 void print(const TaskShare& share) {

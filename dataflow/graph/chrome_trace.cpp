@@ -65,7 +65,8 @@ int ChromeTrace::thread_of(int process, const Span& span) {
 }
 
 void ChromeTrace::name(const std::string& kind, Place place, const std::string& value) {
-  event("M", place, 0, ",\"name\":" + quoted_json(kind) + ",\"args\":{\"name\":" + quoted_json(value) + "}");
+  event("M", place, 0,
+        ",\"name\":" + quoted_json(kind) + ",\"args\":{\"name\":" + quoted_json(value) + "}");
 }
 
 void ChromeTrace::event(const char* phase, Place place, std::int64_t time_us, const std::string& rest) {

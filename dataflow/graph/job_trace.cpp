@@ -58,8 +58,8 @@ std::vector<TaskWait> waits_of(const TaskRecord& task) {
 using MessageKey = std::tuple<std::string, std::string, std::string, std::uint64_t, std::int64_t>;
 
 MessageKey key_of(const std::string& task, const TaskEvent& event) {
-  const auto& [from, to] = event.kind == Kind::sent ? std::tie(task, event.record.peer)
-                                                    : std::tie(event.record.peer, task);
+  const auto& [from, to] =
+      event.kind == Kind::sent ? std::tie(task, event.record.peer) : std::tie(event.record.peer, task);
   return {from, to, event.record.op, event.step, event.record.channel};
 }
 
@@ -76,7 +76,8 @@ class JobPicture {
       for (const auto* part : by_start(task, Kind::part)) draw_span(task.task, "steps", *part);
       for (const auto* node : by_start(task, Kind::node)) draw_span(task.task, "computes", *node);
       for (const auto& wait : waits_of(task)) draw_wait(wait);
-      for (const auto* node : by_start(task, Kind::waiting)) draw_span(task.task, "nodes that wait", *node);
+      for (const auto* node : by_start(task, Kind::waiting))
+        draw_span(task.task, "nodes that wait", *node);
       for (const auto* message : by_start(task, Kind::sent)) draw_message(task.task, *message);
       for (const auto* message : by_start(task, Kind::received)) draw_message(task.task, *message);
     }
@@ -117,11 +118,11 @@ class JobPicture {
   void draw_message(const std::string& task, const TaskEvent& event) {
     const NodeTrace& record = event.record;
     const bool sent = event.kind == Kind::sent;
-    const auto place = picture_.add(
-        {task, sent ? "sends" : "receives", record.start_us, record.start_us + 1,
-         record.op + (sent ? " to " : " from ") + record.peer, "message",
-         "{\"step\":\"" + std::to_string(event.step) + "\",\"bytes\":" + std::to_string(record.bytes_out) +
-             "}"});
+    const auto place =
+        picture_.add({task, sent ? "sends" : "receives", record.start_us, record.start_us + 1,
+                      record.op + (sent ? " to " : " from ") + record.peer, "message",
+                      "{\"step\":\"" + std::to_string(event.step) +
+                          "\",\"bytes\":" + std::to_string(record.bytes_out) + "}"});
     const Ends& ends = messages_.at(key_of(task, event));
     if (ends.sent != 1 || ends.received != 1) return;
     const std::string id = std::to_string(ends.number);

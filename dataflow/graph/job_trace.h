@@ -45,7 +45,7 @@ struct TaskWait {
   std::string peer, message;
   std::int64_t begin_us = 0;
   std::int64_t arrived_us = 0;  // of that message; begin_us if none came
-  std::int64_t end_us = 0;      // the next node begins: since `arrived_us` the task's threads had to wake
+  std::int64_t end_us = 0;  // the next node begins: since `arrived_us` the task's threads had to wake
 };
 
 // The waits of each task between the first and the last node that it has run, by task and time.
@@ -61,7 +61,7 @@ struct TaskShare {
     std::string peer;  // empty: its own threads
     std::int64_t waited_us = 0;
   };
-  std::vector<Wait> waited;  // by peer, the longest first
+  std::vector<Wait> waited;   // by peer, the longest first
   std::int64_t woken_us = 0;  // after the message had come
 };
 std::vector<TaskShare> shares(const JobTrace& trace);

@@ -59,8 +59,9 @@ std::vector<Tensor> record_tensors(const TaskRecord& record) {
   for (const auto& event : record.events) {
     const NodeTrace& of = event.record;
     for (const auto* part : {&of.node, &of.op, &of.device, &of.peer}) *text++ = *part;
-    for (const auto value : {static_cast<std::int64_t>(event.kind), static_cast<std::int64_t>(event.step),
-                             of.start_us, of.end_us, of.bytes_out, of.channel})
+    for (const auto value :
+         {static_cast<std::int64_t>(event.kind), static_cast<std::int64_t>(event.step), of.start_us,
+          of.end_us, of.bytes_out, of.channel})
       *number++ = value;
   }
   return tensors;
@@ -77,9 +78,10 @@ TaskRecord task_record_of(const std::string& task, std::span<const Tensor> tenso
   for (std::size_t i = 0; i < events; ++i) {
     const auto text = texts.subspan(i * num_texts, num_texts);
     const auto number = numbers.subspan(i * num_numbers, num_numbers);
-    record.events.push_back({static_cast<TaskEvent::Kind>(number[0]),
-                             static_cast<std::uint64_t>(number[1]),
-                             {text[0], text[1], text[2], number[2], number[3], number[4], text[3], number[5]}});
+    record.events.push_back(
+        {static_cast<TaskEvent::Kind>(number[0]),
+         static_cast<std::uint64_t>(number[1]),
+         {text[0], text[1], text[2], number[2], number[3], number[4], text[3], number[5]}});
   }
   return record;
 }

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "dataflow/cluster/device_name.h"
@@ -26,27 +25,45 @@ std::string task_of(const std::string& device) {
   return name.job && name.task ? TaskName{*name.job, *name.task}.to_string() : "";
 }
 
-bool on_many_tasks(const std::vector<Output>& nodes) {
-  constexpr std::size_t few = 2;
-  std::set<std::string> tasks;
-  for (const auto& output : nodes) tasks.insert(task_of(output.node().device));
-  return tasks.size() > few;
-}
-
-// What the task of the global step waits for, so that a step counts after its updates. With updates on
-// many tasks these report to the replica, which reports once: otherwise every task would report to that
-// one task for every replica, and with many replicas it is the first to be busy all the time.
-std::vector<Output> gathered(const Training& t, const std::vector<Output>& updates) {
-  if (!on_many_tasks(updates)) return updates;
-  return {t.graph.on(t.worker, [&] { return t.graph.group(updates, "updated"); })};
-}
-
 // The CPU of a device's task: what is counted with an update is looked at there.
 std::string host_of(const std::string& device) {
   auto name = DeviceName::parse(device);
   name.type = "CPU";
   name.index = 0;
   return name.to_string();
+}
+
+using UpdatesByTask = std::map<std::string, std::vector<Output>>;
+
+UpdatesByTask by_task(const std::vector<Output>& updates) {
+  UpdatesByTask tasks;
+  for (const auto& update : updates) tasks[task_of(update.node().device)].push_back(update);
+  return tasks;
+}
+
+// Whether an update is made on another task than that of the global step.
+bool any_elsewhere(const Training& t, const UpdatesByTask& updates) {
+  return updates.size() > 1 || !updates.contains(task_of(t.global_step.device()));
+}
+
+// What the task of the global step waits for, so that a step counts after its updates. A task of few
+// reports once, when it has made all of its updates. Many report to the replica, which reports once:
+// otherwise every task would report to that one task for every replica, and with many replicas it is the
+// first to be busy all the time.
+std::vector<Output> gathered(const Training& t, const std::vector<Output>& updates) {
+  constexpr std::size_t few = 2;
+  const auto tasks = by_task(updates);
+  if (tasks.size() > few)
+    return {t.graph.on(t.worker, [&] { return t.graph.group(updates, "updated"); })};
+  std::vector<Output> reports;
+  for (const auto& [task, own] : tasks) {
+    const std::string host = host_of(own[0].node().device);  // a copy: the graph grows
+    if (own.size() == 1 || task == task_of(t.global_step.device()))
+      reports.insert(reports.end(), own.begin(), own.end());
+    else
+      reports.push_back(t.graph.on(host, [&] { return t.graph.group(own, "updated"); }));
+  }
+  return reports;
 }
 
 // A variable of the replica's own, on its device.
@@ -223,7 +240,7 @@ class SynchronousTraining {
       accumulated.push_back(accumulate(update));
       counts.push_back(count_gradients(t_, update.variable, beside(update, "gradient_counts")));
     }
-    const bool asks_early = on_many_tasks(accumulated) && token_means_updated();
+    const bool asks_early = any_elsewhere(t_, by_task(accumulated)) && token_means_updated();
     const Output token = take_token(asks_early ? handed_in() : gathered(t_, accumulated),
                                     sent_->to(t_.global_step.device()), "take_token");
     std::vector<Output> ends{move_to(token)};

@@ -21,6 +21,7 @@ namespace {
 
 // An event of the file, which has one a line.
 struct Event {
+  Event() = default;
   explicit Event(const std::string& line)
       : phase(field(line, "\"ph\":\"([a-zA-Z])\"")),
         process(field(line, "\"pid\":([0-9]+)")),
@@ -37,7 +38,7 @@ struct Event {
   static std::int64_t number(const std::string& text) { return text.empty() ? 0 : std::stoll(text); }
 
   std::string phase, process, name, id, argument;
-  std::int64_t time_us, duration_us;
+  std::int64_t time_us = 0, duration_us = 0;
 };
 
 struct Picture {

@@ -68,7 +68,8 @@ BOOST_AUTO_TEST_CASE(an_isolated_session_has_every_container_for_itself) {
   BOOST_TEST(!is_in(name_in(inside), {"a", ""}, "session-"));
 }
 
-// Those that are about the whole shard, or an input, name no state; checkpoints and copies name a list.
+// Those that are about the whole task or shard, or an input, name no state; checkpoints and copies name
+// a list.
 BOOST_AUTO_TEST_CASE(every_op_of_the_state_actors_says_which_attribute_names_its_state) {
   const std::set<std::string_view> others{"RaiseEpoch",       "ReadEpoch",
                                           "IteratorGetNext",  "SnapshotVariables",
@@ -78,7 +79,7 @@ BOOST_AUTO_TEST_CASE(every_op_of_the_state_actors_says_which_attribute_names_its
                                           "UpdateSlices",     "AssignSlices",
                                           "ReadSlotSlices",   "DivideSlots",
                                           "AssignSlotSlices", "HasWholeSlots",
-                                          "TakeFromSnapshot"};
+                                          "TakeFromSnapshot", "RecordTask"};
   for (const OpDef* op : dataflow_ops()) {
     const bool of_state = op->dispatch == Dispatch::shard || op->dispatch == Dispatch::coordinator ||
                           op->dispatch == Dispatch::queue;

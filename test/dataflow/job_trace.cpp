@@ -33,8 +33,12 @@ JobTrace two_tasks() {
             0,
             100,
             0,
-            {ran("a", 1, 5), ran("b", 2, 4), ran("c", 23, 30), ran("d", 34, 35),
-             message(Kind::received, ps, 20, 3), {Kind::part, 7, {"", "", "", 0, 40, 0}}}}}};
+            {ran("a", 1, 5),
+             ran("b", 2, 4),
+             ran("c", 23, 30),
+             ran("d", 34, 35),
+             message(Kind::received, ps, 20, 3),
+             {Kind::part, 7, {"", "", "", 0, 40, 0}}}}}};
 }
 
 }  // namespace
@@ -75,11 +79,11 @@ BOOST_AUTO_TEST_CASE(a_task_that_ran_nothing_waits_for_nobody) {
 
 BOOST_AUTO_TEST_CASE(the_picture_joins_both_ends_of_a_message) {
   const std::string json = to_chrome_trace(two_tasks());
-  for (const char* part : {"\"name\":\"/job:ps/task:0\"", "\"name\":\"/job:worker/task:0\"",
-                           "\"ts\":5,\"name\":\"waits for /job:ps/task:0\"", "\"dur\":15",
-                           "\"ts\":20,\"name\":\"wakes\"", "\"name\":\"step 7\"", "\"ph\":\"s\"",
-                           "\"ph\":\"f\"", "TensorDelivery to /job:worker/task:0",
-                           "TensorDelivery from /job:ps/task:0"})
+  for (const char* part :
+       {"\"name\":\"/job:ps/task:0\"", "\"name\":\"/job:worker/task:0\"",
+        "\"ts\":5,\"name\":\"waits for /job:ps/task:0\"", "\"dur\":15", "\"ts\":20,\"name\":\"wakes\"",
+        "\"name\":\"step 7\"", "\"ph\":\"s\"", "\"ph\":\"f\"", "TensorDelivery to /job:worker/task:0",
+        "TensorDelivery from /job:ps/task:0"})
     BOOST_TEST(contains(json, part), part << " is missing in " << json);
 }
 

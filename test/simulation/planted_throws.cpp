@@ -381,11 +381,11 @@ std::size_t throw_in_handlers(const Train& train, const std::function<bool(std::
   }
   // Links have no limits here: apps/planted_throws has what they could not carry. What runs while a job
   // ends is in throws_at_the_end.cpp: a task that comes back here finds a cluster that is not there. Nor
-  // does a task end here that has never reached another one (actors/silent_task.cpp), and only gradients
-  // on a GPU are held.
+  // does a task end here that has never reached another one (actors/silent_task.cpp), only gradients
+  // on a GPU are held, and nobody records a task (actors/recorded_job.cpp).
   for (const char* elsewhere :
        {"worker/Undelivered", "master/StopSteps", "coordinator/JobOver", "collectives/JobOver",
-        "peer/FarewellIsOver", "parameter-shard/ApplyHeld"})
+        "peer/FarewellIsOver", "parameter-shard/ApplyHeld", "worker/StateCall", "worker/EndOfRecord"})
     handlers.erase(elsewhere);
   // For the same reason only the first one, which comes while there is training.
   auto& losses = handlers["collectives/PeerLost"];

@@ -48,8 +48,11 @@ void name_library() {
   keep(&af::run_to_end_of_input);
   // actors/client/queue_runner.h
   keep(&af::start_queue_runners);
+  // actors/client/record_job.h
+  keep(&af::record_job,
+       static_cast<void (*)(const af::JobTrace&, const std::string&)>(&af::write_chrome_trace));
   // actors/client/session.h
-  keep(&af::write_chrome_trace);
+  keep(static_cast<void (*)(const af::StepTrace&, const std::string&)>(&af::write_chrome_trace));
   // actors/eager/all_reduce.h
   keep(&af::all_reduce_gradients, &af::broadcast_variables);
   // actors/eager/committed_state.h
@@ -173,12 +176,14 @@ void name_library() {
   // dataflow/graph/graph.h
   keep(&af::infer_node, &af::input_types, &af::infer_graph, &af::extend_graph, &af::add_node,
        &af::outputs_of, &af::expect_in_graph);
+  // dataflow/graph/job_trace.h
+  keep(&af::waits, &af::shares, static_cast<std::string (*)(const af::JobTrace&)>(&af::to_chrome_trace));
   // dataflow/graph/op.h
   keep(&af::kind_of, &af::find_attr);
   // dataflow/graph/precision.h
   keep(&af::parse_precision, &af::precision_attr, &af::precision_of, &af::expect_precision);
   // dataflow/graph/step_trace.h
-  keep(&af::transfers, &af::to_chrome_trace);
+  keep(&af::transfers, static_cast<std::string (*)(const af::StepTrace&)>(&af::to_chrome_trace));
   // dataflow/graph/tensor_types.h
   keep(&af::parse_tensor_types, &af::describe, &af::fits);
   // dataflow/ops/checkpoint_ops.h
