@@ -154,11 +154,11 @@ struct Communicator::Impl {
                             options.timeout.count(), fmt::join(members, " ")));
   }
   // Waits until the others have been told: the server may end right after.
-  void close() const {
+  void close(const Status& why = {}) const {
     const auto there = runtime.lock();
     if (!there) return;
-    ask<bool>(*there, [this](std::function<void(bool)> told) {
-      send(CloseGroup{options.group, std::move(told)});
+    ask<bool>(*there, [&](std::function<void(bool)> told) {
+      send(CloseGroup{options.group, why, std::move(told)});
     });
   }
 
@@ -256,6 +256,7 @@ Communicator::Communicator(Server& server, const CommunicatorOptions& options)
 Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
+void Communicator::abandon(const Status& why) const { impl_->close(why); }
 
 int Communicator::size() const { return static_cast<int>(impl_->members.size()); }
 const RankPlace& Communicator::place() const { return impl_->place; }
