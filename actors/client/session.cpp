@@ -15,15 +15,14 @@ std::string Placement::dot() const { return to_dot(graph); }
 
 Session::Session(const std::string& target, const Graph& graph, SessionOptions options,
                  std::int64_t connect_timeout_ms)
-    : impl_(
-          std::make_shared<Impl>(std::nullopt, target, connect_timeout_ms, options.credentials, graph)) {
+    : impl_(std::make_shared<Impl>(std::nullopt, target, connect_timeout_ms, options, graph)) {
   impl_->create(std::move(options));
 }
 
 Session::Session(const Graph& graph, SessionOptions options, const Extensions& extensions) {
   Server server = Server::local(extensions);
   const std::string target = server.target();
-  impl_ = std::make_shared<Impl>(std::move(server), target, 0, std::string(), graph);
+  impl_ = std::make_shared<Impl>(std::move(server), target, 0, options, graph);
   impl_->create(std::move(options));
 }
 

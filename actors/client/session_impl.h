@@ -19,9 +19,9 @@ std::string probe_name(const Variable& variable);
 // The state of a session. Its graph on the master is that of the program with probes in between.
 struct Session::Impl {
   Impl(std::optional<Server> own_server, const std::string& target, std::int64_t connect_timeout_ms,
-       const std::string& credentials, const Graph& program)
+       const SessionOptions& options, const Graph& program)
       : server(std::move(own_server)),
-        connection(target, connect_timeout_ms, credentials),
+        connection(target, connect_timeout_ms, options.credentials, options.step_timeout_ms),
         graph(program) {}
 
   void create(SessionOptions options);

@@ -63,6 +63,7 @@ Communicator::Communicator(Server& server, const CommunicatorOptions& options)
 Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
+void Communicator::abandon(const Status& why) const { impl_->close(why); }
 
 int Communicator::size() const { return static_cast<int>(impl_->members.size()); }
 const RankPlace& Communicator::place() const { return impl_->place; }

@@ -21,6 +21,7 @@
 #include "dataflow/collectives/group_waits.h"
 #include "dataflow/collectives/link_cost.h"
 #include "dataflow/collectives/ranks.h"
+#include "dataflow/values/error.h"
 #include "dataflow/values/tensor.h"
 
 namespace actorflow {
@@ -96,6 +97,9 @@ class Communicator {
   Communicator& operator=(Communicator&&) noexcept;
   // Leaves the group. What this rank has in flight fails as cancelled, on all ranks.
   ~Communicator();
+  // Leaves the group as a rank that is lost does: what the others have in flight, and call later, fails
+  // with this reason, and so do calls on this rank. Nothing happens if the group is over.
+  void abandon(const Status& why) const;
 
   int rank() const { return place().rank; }
   int size() const;

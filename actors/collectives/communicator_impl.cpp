@@ -115,11 +115,11 @@ void Communicator::Impl::open() {
                           options.timeout.count(), fmt::join(members, " ")));
 }
 
-void Communicator::Impl::close() const {
+void Communicator::Impl::close(const Status& why) const {
   const auto there = runtime.lock();
   if (!there) return;
-  ask<bool>(*there, [this](std::function<void(bool)> told) {
-    send(CloseGroup{options.group, std::move(told)});
+  ask<bool>(*there, [&](std::function<void(bool)> told) {
+    send(CloseGroup{options.group, why, std::move(told)});
   });
 }
 

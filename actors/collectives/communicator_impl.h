@@ -58,7 +58,7 @@ struct Communicator::Impl {
 
   void open();
   // Waits until the others have been told: the server may end right after.
-  void close() const;
+  void close(const Status& why = {}) const;
 
   template <class M>
   void send(M message) const {

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <span>
 #include <utility>
 
 #include "dataflow/values/error.h"
+#include "dataflow/values/exception_status.h"
 #include "kernels/devices/on_device.h"
 #include "schema/records/record_codec.h"
 
@@ -38,9 +40,33 @@ Tensor broadcast_bytes(const Communicator& world, const Tensor& own, int root) {
   return world.broadcast(there, root, {"committed/state"});
 }
 
-// All other errors are the program's own, and would come again.
-bool tells_of_a_loss(const Error& error) {
-  return error.code() == Code::unavailable || error.code() == Code::aborted;
+// Whether a loop goes on from its newest commit after an error. Most others are the program's own, and
+// would come again.
+class Resets {
+ public:
+  explicit Resets(std::optional<int> limit) : limit_(limit) {}
+
+  bool allow(Code code, std::int64_t commits) {
+    const bool lost = code == Code::unavailable || code == Code::aborted;
+    if (commits > std::exchange(commits_, commits)) lacks_ = 0;
+    const bool lacked = code == Code::resource_exhausted && lacks_++ < lacks_in_a_row;
+    return (lost || lacked) && (!limit_ || made_++ < *limit_);
+  }
+
+ private:
+  static constexpr int lacks_in_a_row = 3;
+
+  const std::optional<int> limit_;
+  int made_ = 0;
+  int lacks_ = 0;             // of memory or the like, since something was committed
+  std::int64_t commits_ = 0;  // at the last error
+};
+
+// The others do not wait for this rank, which has failed by itself.
+void tell_others(const Communicator& world, const Status& why, bool goes_on) {
+  world.abandon({goes_on ? Code::aborted : Code::unavailable,
+                 fmt::format("rank {} {}: {}", world.rank(),
+                             goes_on ? "goes back to its newest commit" : "has failed", why.message)});
 }
 
 }  // namespace
@@ -126,15 +152,22 @@ void CommittedState::sync(const Communicator& world) {
 void run_elastic(CommittedState& state, const std::function<Communicator()>& open,
                  const std::function<void(const Communicator& world)>& train,
                  std::optional<int> reset_limit) {
-  for (int resets = 0;; ++resets) try {
-      const Communicator world = open();
-      state.sync(world);
-      return train(world);
-    } catch (const Error& error) {
-      if (!tells_of_a_loss(error) || (reset_limit && resets >= *reset_limit)) throw;
-      spdlog::info("training goes on from commit {}: {}", state.commits(), error.what());
+  Resets resets(reset_limit);
+  while (true) {
+    std::optional<Communicator> world;
+    try {
       if (state.commits() > 0) state.restore();
+      world.emplace(open());
+      state.sync(*world);
+      return train(*world);
+    } catch (const std::exception&) {
+      const Status why = current_exception_status();
+      const bool goes_on = resets.allow(why.code, state.commits());
+      if (world) tell_others(*world, why, goes_on);
+      if (!goes_on) throw;
+      spdlog::info("training goes on from commit {}: {}", state.commits(), why.message);
     }
+  }
 }
 
 }  // namespace actorflow

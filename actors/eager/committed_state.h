@@ -60,9 +60,10 @@ class CommittedState {
 };
 
 // Opens a group of ranks, synchronises the state and calls `train`, and does so again, from the newest
-// commit, whenever a rank is lost or has begun anew: `open` decides who takes part now, and is called
-// anew, too, if it fails so. Returns when `train` does. Throws the error of a loss after `reset_limit`
-// of them, and every other error.
+// commit, whenever a rank is lost or has begun anew, or memory is lacking, three times in a row at
+// most without a commit: `open` decides who takes part now, and is called anew, too, if it fails so.
+// Returns when `train` does. Throws the error after `reset_limit` times, and every other error; to
+// the other ranks this one is lost then, and they go on.
 void run_elastic(CommittedState& state, const std::function<Communicator()>& open,
                  const std::function<void(const Communicator& world)>& train,
                  std::optional<int> reset_limit = {});

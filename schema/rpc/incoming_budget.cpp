@@ -85,7 +85,8 @@ kj::Promise<IncomingBudget::Grant> IncomingBudget::Share::ask(std::size_t bytes)
   budget.waiting_.push_back({tally_, bytes, budget.timer_.now(), kj::mv(granted.fulfiller)});
   if (!std::exchange(budget.is_watching_, true)) {
     budget.seen_bytes_ = *budget.all_;
-    budget.watching_ = budget.watch().eagerlyEvaluate(nullptr);
+    budget.watching_ =
+        budget.watch().eagerlyEvaluate([&budget](kj::Exception&&) { budget.is_watching_ = false; });
   }
   return kj::mv(granted.promise);
 }
@@ -120,7 +121,10 @@ void IncomingBudget::lend_to_waiting() {
 kj::Promise<void> IncomingBudget::watch() {
   const auto wait_ms = std::min(look_interval_ms, timeout_ms_);
   return timer_.afterDelay(wait_ms * kj::MILLISECONDS).then([this]() -> kj::Promise<void> {
-    look();
+    try {
+      look();
+    } catch (const std::bad_alloc&) {  // the next look may have the memory
+    }
     is_watching_ = !waiting_.empty();
     return is_watching_ ? watch() : kj::Promise<void>(kj::READY_NOW);
   });

@@ -20,8 +20,10 @@ std::vector<std::string> with_shares(const JobCluster& job) {
 
 // The task has little memory, and may have a disk of its own.
 void start_with_wide_shares(JobCluster& job, std::size_t task,
-                            const std::vector<std::string>& environment = {}, int slow_us = 0) {
-  std::vector<std::string> flags{"--memory", "48MB", "--spill_folder", job.file("spilled")};
+                            const std::vector<std::string>& environment = {}, int slow_us = 0,
+                            const std::string& folders = {}) {
+  std::vector<std::string> flags{"--memory", "48MB", "--spill_folder",
+                                 folders.empty() ? job.file("spilled") : folders};
   if (task == 0) {
     const auto shares = with_shares(job);
     flags.insert(flags.end(), shares.begin(), shares.end());
@@ -76,6 +78,19 @@ BOOST_AUTO_TEST_CASE(a_large_share_for_which_its_disk_has_no_room_ends_the_job_a
     start_with_wide_shares(job, 0);
     start_with_wide_shares(job, 1, broken_disk(job, rule(call, ENOSPC)));
     expect_end_of_bad_disk(job, ENOSPC, "spilled/scratch.");
+  }
+}
+
+// Of two disks.
+BOOST_AUTO_TEST_CASE(a_large_share_goes_to_the_disk_that_has_room) {
+  for (const char* call : {"open /full/", "pwrite /full/"}) {
+    JobCluster job(2);
+    const std::string folders = job.file("full") + "," + job.file("empty");
+    start_with_wide_shares(job, 0);
+    start_with_wide_shares(job, 1, broken_disk(job, rule(call, ENOSPC)), 0, folders);
+    job.expect_success();
+    BOOST_TEST(lines_of_shares(job) == 700u);
+    BOOST_TEST(says(job[1], "nothing more is put aside in '" + job.file("full")), job[1].output());
   }
 }
 

@@ -2,6 +2,8 @@
 // micro-batches.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <mutex>
+#include <new>
 
 #include "actors/layers/network_builder.h"
 #include "actors/models/fit/callbacks.h"
@@ -270,8 +272,9 @@ BOOST_AUTO_TEST_CASE(costs_that_the_user_gives_decide_the_cut_which_the_summary_
 BOOST_AUTO_TEST_CASE(measured_costs_are_of_all_layers) {
   Architecture cnn = small_cnn();
   cnn.frozen = {"batch_norm_1"};
+  std::mutex building;
   const LayerCosts costs = measure_layers(cnn, {images().first}, plain(), "",
-                                          std::make_shared<ThreadedRuntime>(RuntimeOptions{}));
+                                          std::make_shared<ThreadedRuntime>(RuntimeOptions{}), building);
   std::vector<std::string> names;
   for (const NamedLayer& layer : named_layers(cnn)) names.push_back(layer.name);
   BOOST_TEST(costs.size() == names.size());
@@ -281,6 +284,22 @@ BOOST_AUTO_TEST_CASE(measured_costs_are_of_all_layers) {
     sum += costs.at(name);
   }
   BOOST_TEST(sum > 0);
+}
+
+// Only there are the rows of its input known.
+BOOST_AUTO_TEST_CASE(
+    a_model_whose_layers_lack_memory_when_they_are_measured_is_cut_by_their_arithmetic) {
+  bool was_measured = false;
+  const Layer wide{"wide", [&](LayerScope&, Output x) {
+                     if (x.shape()[0] == Shape::unknown) return x;
+                     was_measured = true;
+                     throw std::bad_alloc();
+                   }};
+  const Architecture layers = chain({dense(7, tanh), wide, dense(6, relu), dense(1)});
+  const auto [x, y] = points_of_a_line(examples);
+  BOOST_TEST(same(train(layers, plain(), {x, y}, by(in_stages(2))).weights,
+                  train(layers, plain(), {x, y}, accumulated()).weights));
+  BOOST_TEST(was_measured);
 }
 
 BOOST_AUTO_TEST_CASE(stages_may_have_devices) {

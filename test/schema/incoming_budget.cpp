@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
@@ -66,10 +67,14 @@ struct SmallBudget {
   kj::TimePoint now = kj::origin<kj::TimePoint>();
   kj::TimerImpl timer{now};
   std::vector<std::string> warnings;
-  std::shared_ptr<IncomingBudget> budget = std::make_shared<IncomingBudget>(
-      timer, RpcOptions{.incoming_budget_bytes = 100,
-                        .full_window_timeout_ms = 10'000,
-                        .on_warning = [this](const std::string& text) { warnings.push_back(text); }});
+  bool lacks_memory = false;  // for a warning
+  std::shared_ptr<IncomingBudget> budget =
+      std::make_shared<IncomingBudget>(timer, RpcOptions{.incoming_budget_bytes = 100,
+                                                         .full_window_timeout_ms = 10'000,
+                                                         .on_warning = [this](const std::string& text) {
+                                                           if (lacks_memory) throw std::bad_alloc();
+                                                           warnings.push_back(text);
+                                                         }});
   IncomingBudget::Share a = budget->share("A"), b = budget->share("B"), c = budget->share("C");
 };
 
@@ -184,6 +189,16 @@ BOOST_FIXTURE_TEST_CASE(what_waits_is_reported_and_refused_while_nothing_ends, S
   BOOST_TEST(contains(second->refusal.message, "100 of all peers at a time"), second->refusal.message);
   release(*of_b, b);
   BOOST_TEST(ask(a, 20)->room.has_value());
+}
+
+BOOST_FIXTURE_TEST_CASE(what_waits_ends_also_if_there_was_no_memory_to_say_so, SmallBudget) {
+  const auto of_a = ask(a, 60), of_b = ask(b, 40), more_of_a = ask(a, 10), more_of_b = ask(b, 10);
+  lacks_memory = true;
+  pass(4'000);
+  lacks_memory = false;
+  pass(8'000);
+  for (const auto* asked : {&more_of_a, &more_of_b})
+    BOOST_TEST(((*asked)->refusal.code == Code::resource_exhausted), (*asked)->refusal.to_string());
 }
 
 // Their tensors may live on, and end without a word.

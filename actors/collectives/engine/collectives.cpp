@@ -112,6 +112,7 @@ void Collectives::close(const CloseGroup& message) {
                                                     message.name, fmt::join(missing(member), ", "))});
   else if (member.attempt != 0)
     mail.to_leader(rank_messages::Goodbye{message.name, member.attempt});
+  if (!message.why.ok()) member.group->break_up(message.why);
   member.group->close();
   groups_.erase(found);
 }

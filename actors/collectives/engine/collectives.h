@@ -34,9 +34,11 @@ struct OpenGroup {
   // The costs are those by which the leader chooses algorithms.
   std::function<void(Status, const CostModel& costs)> reply;
 };
-// A program -> collectives: leave it. The reply comes when the others have been told.
+// A program -> collectives: leave it; with a reason, if what the others do is to fail. The reply comes
+// when the others have been told.
 struct CloseGroup {
   std::string name;
+  Status why;
   std::function<void(bool)> reply;
 };
 struct CallGroup {

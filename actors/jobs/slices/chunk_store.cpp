@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
 #include <utility>
 
-#include "dataflow/values/comma_list.h"
 #include "dataflow/values/error.h"
 #include "kernels/devices/pool.h"
 #include "schema/records/key.h"
@@ -17,13 +15,6 @@ std::span<const std::byte> bytes_of(const Chunk& chunk) {
 }
 
 namespace {
-
-std::vector<std::string> folders_of(std::string_view list) {
-  std::vector<std::string> folders = split_at_commas(list);
-  std::erase(folders, "");
-  if (folders.empty()) folders.emplace_back();
-  return folders;
-}
 
 std::vector<std::uint64_t> checksums_of(const Chunk& chunk) {
   std::vector<std::uint64_t> sums;
@@ -75,9 +66,8 @@ void StoredChunk::read(std::size_t partition, std::span<std::byte> into) const {
 }
 
 ChunkStore::ChunkStore(Storage& storage, ChunkStoreOptions options)
-    : storage_(storage),
-      options_(std::move(options)),
-      folders_(folders_of(options_.spill_folder)),
+    : options_(std::move(options)),
+      folders_(storage, options_.spill_folder),
       pool_(std::make_unique<Pool>(host_memory(), options_.memory_bytes / 8)) {}
 
 bool ChunkStore::reserve(std::size_t bytes) {
@@ -114,10 +104,6 @@ void ChunkStore::count_spill(std::uint64_t bytes) {
   spilled_ += bytes;
 }
 
-std::unique_ptr<ScratchFile> ChunkStore::scratch() {
-  return storage_.scratch(folders_[files_++ % folders_.size()]);
-}
-
 // What it counts in memory or on disk is counted already.
 StoredChunkRef ChunkStore::make(Chunk chunk, bool in_memory, std::shared_ptr<ScratchFile> file,
                                 std::uint64_t at) {
@@ -140,7 +126,7 @@ StoredChunkRef ChunkStore::keep(Chunk chunk, std::shared_ptr<ScratchFile>& file)
   count_spill(size);
   std::uint64_t at = 0;
   try {
-    if (!file) file = scratch();
+    if (!file) file = folders_.file();
     at = file->append(bytes_of(chunk));
   } catch (...) {
     count_unspill(size);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/jobs/slices/scratch_folders.h"
 #include "actors/runtime/storage.h"
 #include "dataflow/values/buffer.h"
 #include "kernels/shuffle/partition_buffer.h"
@@ -87,8 +88,8 @@ class ChunkStore : public std::enable_shared_from_this<ChunkStore> {
   // Keeps a chunk whose bytes are in the file already, from `at` on; and in memory, too, if the limit
   // allows.
   StoredChunkRef keep_written(Chunk chunk, std::shared_ptr<ScratchFile> file, std::uint64_t at);
-  // A file for what a part puts aside: in each of the folders in turn.
-  std::unique_ptr<ScratchFile> scratch();
+  // A file for what a part puts aside, in one of the folders (scratch_folders.h).
+  std::unique_ptr<ScratchFile> scratch() { return folders_.file(); }
   // Counts what is written to disk; throws resource_exhausted above the quota.
   void count_spill(std::uint64_t bytes);
   void count_unspill(std::uint64_t bytes) { on_disk_ -= bytes; }
@@ -107,10 +108,8 @@ class ChunkStore : public std::enable_shared_from_this<ChunkStore> {
   void remove_index(std::size_t bytes);
   StoredChunkRef make(Chunk chunk, bool in_memory, std::shared_ptr<ScratchFile> file, std::uint64_t at);
 
-  Storage& storage_;
   const ChunkStoreOptions options_;
-  const std::vector<std::string> folders_;  // one at least
-  std::atomic<std::size_t> files_{0};
+  ScratchFolders folders_;
   const std::unique_ptr<Allocator> pool_;
   std::atomic<std::size_t> in_memory_{0}, index_{0};
   std::atomic<std::uint64_t> on_disk_{0}, spilled_{0};

@@ -106,9 +106,8 @@ void ClusterFit::choose_stages() {
   if (pipeline_->cut_before.empty() && pipeline_->stages > 1)
     pipeline_->cut_before =
         decided_by_first(server_, task_.replicas, "cut of the pipeline", replica_options_, [this] {
-          const std::lock_guard lock(building());
           const std::int64_t rows = options_.batch_size / task_.num_replicas() / micro_batches_->count;
-          return choose_cut(*pipeline_, engine_, types_, example_, rows, server_.runtime());
+          return choose_cut(*pipeline_, engine_, types_, example_, rows, server_.runtime(), building());
         });
   if (!task_.is_chief()) return;
   const std::lock_guard lock(building());

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <new>
 
 #include "actors/input/rows.h"
 #include "actors/layers/network_builder.h"
@@ -30,18 +32,22 @@ DeviceFunction stage_device(const std::vector<std::string>& places, std::size_t 
 
 LayerCosts measured_costs(const PipelineOptions& pipeline, const ModelEngine& engine,
                           const Tuple& example, std::int64_t rows,
-                          const std::shared_ptr<Runtime>& runtime) {
-  RowStacker stacker(rows);
-  for (std::int64_t row = 0; row < rows; ++row) stacker.add_row(example, 0);
-  const std::string device = pipeline.devices.empty() ? "" : pipeline.devices.front();
+                          const std::shared_ptr<Runtime>& runtime, std::mutex& building) {
+  std::string why;
   try {
-    return measure_layers(engine.architecture, stacker.take(), engine.compiled(), device, runtime);
+    RowStacker stacker(rows);
+    for (std::int64_t row = 0; row < rows; ++row) stacker.add_row(example, 0);
+    const std::string device = pipeline.devices.empty() ? "" : pipeline.devices.front();
+    return measure_layers(engine.architecture, stacker.take(), engine.compiled(), device, runtime,
+                          building);
   } catch (const Error& error) {
-    spdlog::warn(
-        "pipeline: the layers cannot be measured one by one, so it is cut by their arithmetic: {}",
-        error.what());
-    return {};
+    why = error.what();
+  } catch (const std::bad_alloc&) {
+    why = "out of memory";
   }
+  spdlog::warn(
+      "pipeline: the layers cannot be measured one by one, so it is cut by their arithmetic: {}", why);
+  return {};
 }
 
 // Of each layer its name, in the order of the stage.
@@ -109,14 +115,18 @@ std::vector<ModelStage> stages_on(const std::vector<TaskName>& tasks, int replic
 
 std::vector<std::string> choose_cut(const PipelineOptions& pipeline, const ModelEngine& engine,
                                     const ModelEngine::ExampleTypes& types, const Tuple& example,
-                                    std::int64_t rows, const std::shared_ptr<Runtime>& runtime) {
+                                    std::int64_t rows, const std::shared_ptr<Runtime>& runtime,
+                                    std::mutex& building) {
   const auto inputs = engine.types_of_inputs(types.inputs);
   const Architecture& architecture = engine.architecture;
   CutOptions options{.stages = pipeline.stages, .before = {}, .costs = pipeline.layer_costs};
   // Refuses what is impossible, before anything is measured.
+  std::unique_lock lock(building);
   auto names = layers_to_cut_before(architecture, inputs, options);
   if (options.costs.empty()) {
-    options.costs = measured_costs(pipeline, engine, example, rows, runtime);
+    lock.unlock();
+    options.costs = measured_costs(pipeline, engine, example, rows, runtime, building);
+    lock.lock();
     names = layers_to_cut_before(architecture, inputs, options);
   }
   if (!options.costs.empty()) log_costs(cut(architecture, inputs, options), architecture, options.costs);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,10 +33,11 @@ std::vector<ModelStage> stages_on(const std::vector<TaskName>& tasks, int replic
 
 // The layers before which to cut where the user names none: by PipelineOptions::layer_costs, else by
 // measured ones for a micro-batch of `rows` examples, each as `example`, a batch of one. Logs the stages
-// with their costs. Throws what cut() throws.
+// with their costs. `building` is held while functions of layers are called. Throws what cut() throws.
 std::vector<std::string> choose_cut(const PipelineOptions& pipeline, const ModelEngine& engine,
                                     const ModelEngine::ExampleTypes& types, const Tuple& example,
-                                    std::int64_t rows, const std::shared_ptr<Runtime>& runtime);
+                                    std::int64_t rows, const std::shared_ptr<Runtime>& runtime,
+                                    std::mutex& building);
 
 // For people: the layers of each stage, "dense, dense_1 | dense_2".
 std::string describe(const std::vector<ModelStage>& stages, const Architecture& architecture);

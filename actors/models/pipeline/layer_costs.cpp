@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -114,7 +115,7 @@ Seconds LayerAlone::fastest(Session& session, const Feeds& feeds, const Output& 
 
 LayerCosts measure_layers(const Architecture& architecture, const Tuple& inputs,
                           const CompileOptions& options, const std::string& device,
-                          const std::shared_ptr<Runtime>& runtime) {
+                          const std::shared_ptr<Runtime>& runtime, std::mutex& building) {
   const Server server = Server::local(runtime);
   std::vector<std::pair<SymbolicTensor, Tensor>> values;
   for (std::size_t i = 0; i < architecture.inputs.size(); ++i)
@@ -132,7 +133,9 @@ LayerCosts measure_layers(const Architecture& architecture, const Tuple& inputs,
       own.push_back(value_of(input));
       is_first = is_first && std::ranges::count(architecture.inputs, input) > 0;
     }
+    std::unique_lock lock(building);
     LayerAlone alone(result, own, options, !architecture.frozen.contains(name), is_first, device);
+    lock.unlock();
     const auto measured = alone.measure(server, own);
     values.emplace_back(result, measured.result);
     costs[name] += measured.time.count();

@@ -50,7 +50,7 @@ timespec now() {
 
 // Programs that start the trainers are spared.
 bool is_trainer() {
-  char name[16] = {};
+  char name[17] = {};  // at most 15 characters, and the end of the line
   const int file = really_open("/proc/self/comm", O_RDONLY, 0);
   const bool is_read = file >= 0 && read(file, name, sizeof name - 1) > 0;
   if (file >= 0) close(file);
