@@ -41,7 +41,8 @@ void ClusterFlags::add_to(Command& command) {
   const auto add = [&command](const char* name, auto& value, const char* what) {
     command.option(both_spellings(name), value, what);
   };
-  add("ps_hosts", ps_hosts_, "Addresses of the parameter servers, host:port,host:port,...");
+  add("ps_hosts", ps_hosts_,
+      "Addresses of the parameter servers, host:port,host:port,...; none with --strategy multi_worker");
   add("worker_hosts", worker_hosts_, "Addresses of the workers; the first is the chief");
   add("job_name", job_name_, "ps or worker");
   add("task_index", task_index_, "Which of its job's tasks this process is, from 0 on");
@@ -54,25 +55,25 @@ bool ClusterFlags::are_given() const { return ps_hosts_ || worker_hosts_ || job_
 
 bool ClusterFlags::name_a_task() const { return are_given() || names_a_task_in_environment(); }
 
-TaskConfig ClusterFlags::task() const {
+TaskConfig ClusterFlags::task(bool has_ps) const {
   if (are_given()) {
     if (names_a_task_in_environment())
       spdlog::info("the cluster is that of the flags; the environment's is left alone");
-    return from_flags();
+    return from_flags(has_ps);
   }
   std::optional<TaskConfig> config;
   check_usage([&] { config = task_from_environment([](const auto& wait) { spdlog::info(wait); }); });
-  if (!config) return from_flags();
+  if (!config) return from_flags(has_ps);
   spdlog::info("{} of the cluster in the environment", config->task.to_string());
   return *config;
 }
 
-TaskConfig ClusterFlags::from_flags() const {
+TaskConfig ClusterFlags::from_flags(bool has_ps) const {
   std::string missing;
   const auto need = [&missing](const char* flag, bool given) {
     if (!given) missing += std::string(missing.empty() ? "" : ", ") + flag;
   };
-  need("--ps_hosts", ps_hosts_.has_value());
+  need("--ps_hosts", ps_hosts_.has_value() || !has_ps);
   need("--worker_hosts", worker_hosts_.has_value());
   need("--job_name", job_name_.has_value());
   need("--task_index", task_index_.has_value());
@@ -83,7 +84,8 @@ TaskConfig ClusterFlags::from_flags() const {
                     missing));
   TaskConfig config;
   check_usage([&] {
-    config = TaskConfig::make(jobs_of(*ps_hosts_, *worker_hosts_), {*job_name_, *task_index_});
+    config =
+        TaskConfig::make(jobs_of(ps_hosts_.value_or(""), *worker_hosts_), {*job_name_, *task_index_});
   });
   return config;
 }

@@ -21,11 +21,12 @@ class ClusterFlags {
   bool name_a_task() const;
   // The task by the flags if any is given, else by the environment, which may wait for other ranks
   // (schema/environment/task_from_environment.h); logs which one it took if there are both.
-  // Throws UsageError that names the missing flags, or lists every mistake.
-  TaskConfig task() const;
+  // `has_ps`: whether --ps_hosts is needed. Throws UsageError that names the missing flags, or lists
+  // every mistake.
+  TaskConfig task(bool has_ps = true) const;
 
  private:
-  TaskConfig from_flags() const;
+  TaskConfig from_flags(bool has_ps) const;
 
   std::optional<std::string> ps_hosts_, worker_hosts_, job_name_;
   std::optional<int> task_index_;

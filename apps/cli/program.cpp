@@ -18,10 +18,22 @@ void log_to_stderr() {
   spdlog::set_pattern("%H:%M:%S %^%l%$ %v");
 }
 
-int complain(const std::string& program, std::string message, ExitStatus status) {
-  for (std::size_t at = 0; (at = message.find('\n', at)) != std::string::npos;)
-    message.replace(at, 1, "; ");
-  fmt::print(stderr, "{}: error: {}\n", program, message);
+// Lines that follow one that ends with a colon are a list: "expected the same: a; b".
+std::string on_one_line(const std::string& message) {
+  std::string line;
+  for (std::size_t at = 0; at < message.size(); ++at) {
+    if (message[at] != '\n') {
+      line += message[at];
+      continue;
+    }
+    line += line.ends_with(':') ? " " : "; ";
+    while (at + 1 < message.size() && message[at + 1] == ' ') ++at;
+  }
+  return line;
+}
+
+int complain(const std::string& program, const std::string& message, ExitStatus status) {
+  fmt::print(stderr, "{}: error: {}\n", program, on_one_line(message));
   return status;
 }
 

@@ -57,6 +57,8 @@ RunDescription description(const TrainOptions& options, const TrainFlags& flags,
           .settings = to_string(options.model.settings),
           .strategy = strategy_name(options, flags, workers),
           .precision = std::string(to_string(options.precision)),
+          .optimizer = describe_optimizer_of(options),
+          .learning_rate = describe_learning_rate(options),
           .device = options.device.empty() ? "cpu" : options.device,
           .workers = workers,
           .batch_size = options.batch_size,
@@ -88,13 +90,14 @@ void prepare_outputs(const TrainOptions& options, const TrainFlags& flags, const
 
 void publish(TrainReport report, const TrainOptions& options, const TrainFlags& flags,
              const LabelledData& data, int workers) {
-  report.run = description(options, flags, data, workers);
   if (flags.report != "-")
     fmt::print(
         "test accuracy {:.2f} %, loss {:.4f} after {} {}hronous steps in {:.1f} s; weights {:016x}\n",
         100 * report.test_accuracy, report.test_loss, report.global_step, report.mode,
         report.train_seconds, report.weights_hash);
-  if (!flags.report.empty()) write_report(flags.report, to_json(report));
+  if (flags.report.empty()) return;
+  report.run = description(options, flags, data, workers);
+  write_report(flags.report, to_json(report));
 }
 
 }  // namespace actorflow

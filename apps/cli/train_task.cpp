@@ -152,7 +152,7 @@ int run_train_task(const TrainTaskFlags& flags) {
   options.mark_end = true;
   if (!flags.cluster.are_given() && is_elastic_task())
     return run_elastic_task(flags, std::move(options), interrupts);
-  const TaskConfig config = flags.cluster.task();
+  const TaskConfig config = flags.cluster.task(!flags.train.has_workers_only());
   check_usage([&] { config.chief(); });
   place_variables(flags, config, options);
   if (config.is_evaluator() && options.checkpoint_folder.empty())

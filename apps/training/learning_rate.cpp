@@ -42,21 +42,31 @@ std::string describe_schedule(std::span<const RateOfStep> rates) {
       has_peak ? fmt::format(", {:.3g} after {} steps", highest.second, highest.first) : "", last);
 }
 
-// What it updates a variable of this shape with.
-double rate_of(const OptimizerChoice& choice, const Shape& shape) {
+// The optimizer of a variable of this shape.
+Optimizer optimizer_of(const OptimizerChoice& choice, const Shape& shape) {
   Graph graph;
-  const Variable variable = graph.variable("weights", fill(graph, shape, 0));
-  return choice.of(variable).hyperparameters()[0];
+  return choice.of(graph.variable("weights", fill(graph, shape, 0)));
+}
+
+std::string of_both(const std::string& matrices, const std::string& others) {
+  if (matrices == others) return matrices;
+  return fmt::format("{} of matrices and {} of other variables", matrices, others);
 }
 
 }  // namespace
 
+std::string describe_optimizer_of(const TrainOptions& options) {
+  return of_both(optimizer_of(options.optimizer, {1, 1}).name(),
+                 optimizer_of(options.optimizer, {1}).name());
+}
+
 std::string describe_learning_rate(const TrainOptions& options) {
   if (options.learning_rate)
     return describe_schedule(rates_of(options.learning_rate, options.train_steps));
-  const double matrices = rate_of(options.optimizer, {1, 1}), others = rate_of(options.optimizer, {1});
-  if (matrices == others) return fmt::format("{:.3g}", matrices);
-  return fmt::format("{:.3g} of matrices and {:.3g} of other variables", matrices, others);
+  const auto rate = [&options](const Shape& shape) {
+    return fmt::format("{:.3g}", optimizer_of(options.optimizer, shape).hyperparameters()[0]);
+  };
+  return of_both(rate({1, 1}), rate({1}));
 }
 
 }  // namespace actorflow

@@ -32,8 +32,10 @@ BOOST_AUTO_TEST_CASE(of_an_optimizer) {
   TrainOptions options;
   options.optimizer = Sgd{0.25};
   BOOST_TEST(describe_learning_rate(options) == "0.25");
+  BOOST_TEST(describe_optimizer_of(options) == "sgd");
   options.optimizer = muon_for_matrices(Muon{.learning_rate = 0.02}, Adam{0.003});
   BOOST_TEST(describe_learning_rate(options) == "0.02 of matrices and 0.003 of other variables");
+  BOOST_TEST(describe_optimizer_of(options) == "muon of matrices and adam of other variables");
 }
 
 BOOST_AUTO_TEST_CASE(of_a_schedule) {

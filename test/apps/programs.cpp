@@ -190,6 +190,8 @@ BOOST_AUTO_TEST_CASE(a_report_says_what_was_run) {
                                                           {"settings", "\"hidden=8\""},
                                                           {"strategy", "\"parameter_server\""},
                                                           {"precision", "\"tf32\""},
+                                                          {"optimizer", "\"adam\""},
+                                                          {"learning_rate", "\"0.001\""},
                                                           {"device", "\"cpu\""},
                                                           {"workers", "3"},
                                                           {"batch_size", "400"},

@@ -15,6 +15,8 @@ BOOST_AUTO_TEST_CASE(a_report_as_json) {
                                    .settings = "hidden=64",
                                    .strategy = "multi_worker",
                                    .precision = "bf16",
+                                   .optimizer = "adam",
+                                   .learning_rate = "0.001",
                                    .device = "gpu:0",
                                    .workers = 3,
                                    .batch_size = 64,

@@ -48,8 +48,9 @@ BOOST_AUTO_TEST_CASE(a_worker_that_contradicts_a_synchronous_chief_ends_all_by_n
   for (const auto& task : all_tasks)
     trainers.expect_told(
         task, 1,
-        {"strategy: /job:worker/task:1 has asynchronous, /job:worker/task:0 has synchronous",
-         "train_steps: /job:worker/task:1 has 200, /job:worker/task:0 has 300",
+        {"start all tasks with the same: ",
+         "strategy: /job:worker/task:1 has asynchronous, /job:worker/task:0 has synchronous",
+         "; train_steps: /job:worker/task:1 has 200, /job:worker/task:0 has 300",
          "optimizer: /job:worker/task:1 has sgd 0.2, /job:worker/task:0 has adam 0.001"});
 }
 

@@ -12,6 +12,7 @@
 #include "test/apps/support/tf_config_cluster.h"
 #include "test/apps/support/trainers.h"
 #include "test/support/folder.h"
+#include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(train_command)
 
@@ -124,6 +125,16 @@ BOOST_AUTO_TEST_CASE(where_the_variables_are_does_not_change_what_is_learnt) {
 
 BOOST_AUTO_TEST_CASE(as_the_tasks_of_a_cluster_it_learns_the_same) {
   train_as_tasks({"digits", "--train-steps=30", "--strategy=multi_worker"});
+}
+
+BOOST_AUTO_TEST_CASE(flags_of_workers_alone_name_a_cluster_without_parameter_servers) {
+  std::vector<std::string> job{"digits", "--train-steps=20", "--strategy=multi_worker"};
+  auto here = job;
+  here.emplace_back("--workers=1");
+  const std::string expected = weights_in(train(here));
+  job.insert(job.end(),
+             {"--worker_hosts=" + free_addresses(1)[0], "--job_name=worker", "--task_index=0"});
+  BOOST_TEST(weights_in(train(job)) == expected);
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_changes_nothing_that_workers_learn_together) {

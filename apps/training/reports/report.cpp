@@ -29,6 +29,8 @@ void each_field_of_run(Run& run, const Field& field) {
   field("settings", run.settings);
   field("strategy", run.strategy);
   field("precision", run.precision);
+  field("optimizer", run.optimizer);
+  field("learning_rate", run.learning_rate);
   field("device", run.device);
   field("workers", run.workers);
   field("batch_size", run.batch_size);

@@ -14,6 +14,7 @@ struct RunDescription {
   std::string model, settings;  // "mlp", "hidden=128"
   std::string strategy;         // as --strategy names it
   std::string precision;        // of products
+  std::string optimizer, learning_rate;  // "adam", "0.001", as describe_learning_rate() says it
   std::string device;           // of each worker: "cpu", "gpu:0"
   std::int64_t workers = 0;
   std::int64_t batch_size = 0;  // examples of one worker's step
