@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <sstream>
@@ -29,6 +30,7 @@
 #include "actors/models/images/augmentation.h"
 #include "apps/cli/data_folder.h"
 #include "apps/ensembles/ensemble_report.h"
+#include "apps/ensembles/saved_ensemble.h"
 #include "apps/training/data/load_data.h"
 #include "apps/training/models/model_choice.h"
 #include "apps/training/reports/report.h"
@@ -95,31 +97,44 @@ void expect_device(const std::string& device) {
   }
 }
 
+// What the folder of --load says of its members; none where it says nothing, or nothing is loaded.
+std::optional<SavedEnsemble> saved_in(const std::string& folder, const std::string& name) {
+  if (folder.empty()) return std::nullopt;
+  auto saved = read_saved_ensemble(posix_storage(), folder);
+  if (saved && saved->data != name)
+    throw invalid_argument(
+        fmt::format("--load: the ensemble in {} is one of {}, not of {}", folder, saved->data, name));
+  return saved;
+}
+
 struct Flags {
   explicit Flags(Job& job)
       : name(job.state()->options().name),
-        data(job.param("data", "")),
-        model(job.param("model", "mlp")),
+        saved(job.param("load", "")),
+        loaded(saved_in(saved, name)),
+        data(job.param("data", loaded ? loaded->path : std::string())),
+        model(of_ensemble<std::string>(job, "model", "mlp", &SavedEnsemble::model)),
         settings(job.param("set", "")),
-        method(job.param("method", "full_data")),
-        vote(job.param("vote", "soft")),
+        method(of_ensemble<std::string>(job, "method", "full_data", &SavedEnsemble::method)),
+        vote(of_ensemble<std::string>(job, "vote", "soft", &SavedEnsemble::vote)),
         report(job.param("report", "")),
         plots(job.param("plots", "")),
         save(job.param("save", "")),
-        saved(job.param("load", "")),
         onnx(job.param("export", "")),
         hidden(job.param("hidden", "")),
         device(job.param("device", "")),
         recipe(recipe_for(model, name)),
-        epochs(job.param("epochs", epochs_of(recipe, method, job.param("members", 8)))),
+        members(of_ensemble(job, "members", 8, &SavedEnsemble::members)),
+        epochs(job.param("epochs", epochs_of(recipe, method, members))),
         batch_size(job.param("batch_size", recipe.batch_size)),
         rate(job.param("learning_rate", recipe.learning_rate)),
-        options{.members = job.param("members", 8),
-                .weights = numbers_of("weights", job.param("weights", "")),
+        weights(job.param("weights", loaded ? loaded->weights : std::string())),
+        options{.members = members,
+                .weights = numbers_of("weights", weights),
                 .seed = job.param<std::uint64_t>("seed", 1),
                 .max_samples = job.param("max_samples", 1.0),
                 .folds = job.param("folds", 5),
-                .passthrough = job.param("passthrough", false)},
+                .passthrough = of_ensemble(job, "passthrough", false, &SavedEnsemble::passthrough)},
         damaged(chosen("damaged", damages, job.param("damaged", "refused"))) {
     job.state()->expect_known_parameters();  // before the training, not after it
     if (options.members < 2)
@@ -135,6 +150,20 @@ struct Flags {
     options.vote = chosen("vote", votes, vote);
     expect_flags_that_count(job, method, !saved.empty());
     if (rate == 0) rate = recipe_of({.name = model}).learning_rate;
+  }
+
+  // A flag that says what the ensemble is: of one that is loaded, what was saved.
+  template <class T>
+  T of_ensemble(const Job& job, const char* flag, const T& otherwise, T SavedEnsemble::*saved_as) const {
+    if (!loaded) return job.param(flag, otherwise);
+    const T was = (*loaded).*saved_as, given = job.param(flag, was);
+    if (given != was) throw contradiction(fmt::format("{} {}", flag, given), fmt::format("{}", was));
+    return given;
+  }
+
+  Error contradiction(const std::string& given, const std::string& was) const {
+    return invalid_argument(
+        fmt::format("--{}: the ensemble in {} was saved with {}; omit the flag", given, saved, was));
   }
 
   // Divided by commas.
@@ -159,20 +188,26 @@ struct Flags {
                                        joined(std::views::keys(known), ", "), text));
   }
 
-  std::string name, data, model, settings, method, vote, report, plots, save, saved, onnx, hidden,
-      device;
+  std::string name, saved;
+  std::optional<SavedEnsemble> loaded;
+  std::string data, model, settings, method, vote, report, plots, save, onnx, hidden, device;
   Recipe recipe;
-  int epochs;
+  int members, epochs;
   std::int64_t batch_size;
   double rate;
+  std::string weights;
   EnsembleOptions options;
   DamagedMembers damaged;
 };
 
-// The settings of the model, of which a small perceptron is enough for small data.
-ModelChoice choice_of(const Flags& flags) {
-  std::istringstream words(flags.settings);
-  ModelChoice choice{flags.model, parse_settings({std::istream_iterator<std::string>(words), {}})};
+ModelSettings settings_of(const std::string& text) {
+  std::istringstream words(text);
+  return parse_settings({std::istream_iterator<std::string>(words), {}});
+}
+
+// The settings that flags give.
+ModelChoice given_choice(const Flags& flags) {
+  ModelChoice choice{flags.model, settings_of(flags.settings)};
   if (!flags.hidden.empty()) {
     if (flags.model != "mlp")
       throw invalid_argument(fmt::format(
@@ -180,6 +215,22 @@ ModelChoice choice_of(const Flags& flags) {
     if (!choice.settings.emplace("hidden", flags.hidden).second)
       throw invalid_argument("--hidden and --set hidden=... say the same; omit one of them");
   }
+  return choice;
+}
+
+// The settings of the model: of one that is loaded those that were saved, of which a flag may say none
+// otherwise.
+ModelChoice choice_of(const Flags& flags) {
+  ModelChoice choice = given_choice(flags);
+  if (flags.loaded) {
+    const std::string given =
+        flags.hidden.empty() ? "set " + to_string(choice.settings) : "hidden " + flags.hidden;
+    choice.settings.merge(settings_of(flags.loaded->settings));
+    if (to_string(completed(choice).settings) != flags.loaded->settings)
+      throw flags.contradiction(given, flags.loaded->settings);
+    return choice;
+  }
+  // A small perceptron is enough for small data.
   if (flags.model == "mlp") choice.settings.emplace("hidden", flags.name == "iris" ? "10" : "64");
   return choice;
 }
@@ -274,6 +325,26 @@ std::vector<std::string> load_saved(Ensemble& members, const Flags& flags) {
   }
 }
 
+SavedEnsemble what_is_saved(const Flags& flags) {
+  const ModelChoice choice = completed(choice_of(flags));
+  const std::string path =
+      flags.data.empty() ? "" : std::filesystem::absolute(path_of(flags)).lexically_normal().string();
+  return {.data = flags.name,
+          .path = path,
+          .model = choice.name,
+          .settings = to_string(choice.settings),
+          .method = flags.method,
+          .vote = flags.vote,
+          .weights = flags.weights,
+          .members = flags.members,
+          .passthrough = flags.options.passthrough};
+}
+
+void save(const Flags& flags, const Ensemble& members) {
+  members.save(flags.save);
+  write_saved_ensemble(posix_storage(), flags.save, what_is_saved(flags));
+}
+
 // Trains the members, or takes them as they were saved.
 void make_members(Ensemble& members, const Flags& flags, const LabelledData& data, Job& job) {
   if (flags.saved.empty()) {
@@ -319,7 +390,7 @@ void learn(Job& job) {
   if (flags.report != "-") fmt::print("{}", to_text(report));
   if (!flags.report.empty()) write_report(flags.report, to_json(report));
   if (!flags.plots.empty()) save_plots(flags.plots, report, members.histories(), data, tested);
-  if (!flags.save.empty()) members.save(flags.save);
+  if (!flags.save.empty()) save(flags, members);
   if (!flags.onnx.empty()) members.export_onnx(flags.onnx);
 }
 
@@ -343,8 +414,11 @@ constexpr const char* meanings =
     "                          lacks it, a CPU\n"
     "  --data PATH             images in a folder or a table *.csv, instead of the project's own data\n"
     "  --report FILE --plots DIR   JSON and SVG; --save DIR: checkpoints; --export DIR: one ONNX model\n"
-    "  --load DIR              takes the members that --save has written, and trains none; with\n"
-    "                          --damaged left_out without those whose files are damaged";
+    "  --load DIR              takes the members that --save has written, with the flags that say what "
+    "they "
+    "are, and\n"
+    "                          trains none; with --damaged left_out without those whose files are "
+    "damaged";
 
 bool asks_for_help(std::string_view argument) { return argument == "--help" || argument == "-h"; }
 

@@ -1,9 +1,7 @@
 #include "actors/ensembles/ensemble.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
-#include <atomic>
 #include <numeric>
 
 #include "actors/ensembles/ensemble_state.h"
@@ -24,14 +22,11 @@ void expect_same_data(const EnsemblePlan& plan, const std::vector<MemberRecord>&
                               record.work.member));
 }
 
-// Trains by the plan; on several tasks each task logs what it trains.
-Trainer trainer_of(const std::shared_ptr<const EnsemblePlan>& plan, Job& job) {
-  if (!job.state()->engine().has_others())
-    return [plan](const MemberWork& work) { return train_member(*plan, work); };
-  return [plan, begun = std::make_shared<std::atomic<int>>(0)](const MemberWork& work) {
-    spdlog::info("trains member {}, number {} of this task", work.member, ++*begun);
-    return train_member(*plan, work);
-  };
+// The task in the log, by its place in the cluster; "" of a task alone.
+std::string task_in_log(const JobEngine& engine) {
+  const auto trainers = engine.trainers();
+  if (!engine.has_others() || trainers.own < 0) return "";
+  return fmt::format(" on task {}", trainers.tasks[static_cast<std::size_t>(trainers.own)]);
 }
 
 // The type of one example that the models take: as they say, or else as the examples were that they have
@@ -131,9 +126,13 @@ void Ensemble::fit(const TrainingData& data, const FitOptions& options) {
 
 void Ensemble::fit(const TrainingData& data, const FitOptions& options, Job& job) {
   EnsemblePlan checked = plan_ensemble(state_->networks, state_->options, state_->vote, data, options);
-  checked.stopped = job.state()->engine().tools().stopped;
+  const JobEngine& engine = job.state()->engine();
+  checked.stopped = engine.tools().stopped;
+  if (options.verbosity != Verbosity::silent)
+    checked.log = std::make_shared<MemberLog>(task_in_log(engine));
   const auto plan = std::make_shared<const EnsemblePlan>(std::move(checked));
-  const auto records = train_members(job, plan->work(), trainer_of(plan, job));
+  const auto records = train_members(
+      job, plan->work(), [plan](const MemberWork& work) { return train_member(*plan, work); });
   expect_same_data(*plan, records);
   state_->weights.clear();
   state_->histories.clear();

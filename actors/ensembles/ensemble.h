@@ -52,8 +52,9 @@ class Ensemble {
   ~Ensemble();
 
   // Trains all members anew, each on one thread, member i with the seed of CompileOptions plus i. Reads
-  // all examples into memory. Throws invalid_argument for a strategy, since a member trains in one
-  // place, and for callbacks, which EnsembleOptions makes for each member.
+  // all examples into memory. The log says when a member begins, every few seconds how far it is, and
+  // when it is trained, unless FitOptions say Verbosity::silent. Throws invalid_argument for a strategy,
+  // since a member trains in one place, and for callbacks, which EnsembleOptions makes for each member.
   void fit(const TrainingData& data, const FitOptions& options = {});
   void fit(const TrainingData& data, const FitOptions& options, Job& job);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/ensembles/ensemble_options.h"
+#include "actors/ensembles/member_log.h"
 #include "actors/ensembles/member_record.h"
 #include "actors/ensembles/samples.h"
 #include "actors/models/model.h"
@@ -41,6 +42,7 @@ struct EnsemblePlan {
   std::vector<int> folds{};  // stacking: of each example
   std::uint64_t data_hash = 0;  // of the examples, and of the weights of frozen layers
   std::shared_ptr<const std::atomic<bool>> stopped{};  // of the job: members end early then
+  std::shared_ptr<MemberLog> log{};                    // none: nothing is said while they train
 
   std::int64_t rows() const { return examples[0].shape()[0]; }
   std::size_t inputs() const { return networks[0].architecture.inputs.size(); }

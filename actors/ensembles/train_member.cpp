@@ -67,8 +67,11 @@ LearningRateSchedule schedule_of(const EnsemblePlan& plan, const TrainingData& d
   return plan.options.learning_rate(std::max<std::int64_t>(1, steps));
 }
 
-// Trains the model. Throws if the training was ended early: such a model is no member.
-History fit(Model& model, const EnsemblePlan& plan, FitOptions options, const TrainingData& data) {
+// Trains the model, which `what` names in the log. Throws if the training was ended early: such a model
+// is no member.
+History fit(Model& model, const EnsemblePlan& plan, const std::string& what, FitOptions options,
+            const TrainingData& data) {
+  if (plan.log) options.callbacks.push_back(plan.log->callback_for(what));
   if (!options.interrupted) options.interrupted = plan.stopped.get();
   History history = model.fit(data, options);
   if (options.interrupted && *options.interrupted)
@@ -95,7 +98,7 @@ std::vector<MemberRecord> train_one(const EnsemblePlan& plan, const MemberWork& 
   Model model = make_learner(plan, network, runtime);
   FitOptions options = plan.fit;
   if (plan.options.callbacks) options.callbacks = plan.options.callbacks(static_cast<int>(work.member));
-  const History history = fit(model, plan, options, data);
+  const History history = fit(model, plan, describe(work), options, data);
   for (const Logs& logs : history.logs) record.epochs.push_back(stored_logs(logs));
   if (work.fold < 0) record.weights = stored_weights(model);
   if (!record.held_out.empty())
@@ -155,7 +158,7 @@ std::vector<MemberRecord> train_snapshots(const EnsemblePlan& plan) {
   Model model = make_learner(plan, network, runtime);
   FitOptions options = plan.fit;
   options.callbacks = {snapshots.callback()};
-  fit(model, plan, options, data);
+  fit(model, plan, "the training of all snapshots", options, data);
   return snapshots.take();
 }
 

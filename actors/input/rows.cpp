@@ -37,6 +37,20 @@ void copy_elements(const Tensor& source, std::int64_t from, Tensor& target, std:
               static_cast<std::size_t>(count * size));
 }
 
+// Copies rows that may lie far apart: each would be waited for, so the one after the next is on its way
+// from memory meanwhile. Of long rows only the beginning, since a processor reads on by itself.
+void copy_rows(const std::byte* from, std::int64_t row_bytes, std::span<const std::uint32_t> rows,
+               std::byte* to) {
+  if (row_bytes == 0) return;
+  constexpr std::int64_t line = 64, most_ahead = 4096;
+  for (std::size_t i = 0; i < rows.size(); ++i, to += row_bytes) {
+    const std::byte* later = from + rows[std::min(i + 2, rows.size() - 1)] * row_bytes;
+    for (std::int64_t at = 0; at < std::min(row_bytes, most_ahead); at += line)
+      __builtin_prefetch(later + at);
+    std::memcpy(to, from + rows[i] * row_bytes, static_cast<std::size_t>(row_bytes));
+  }
+}
+
 // Memory for rows that may never come; more is taken as they do.
 constexpr std::int64_t most_bytes_ahead = std::int64_t{1} << 30;
 
@@ -101,8 +115,8 @@ Tuple row_of(std::span<const Tensor> columns, std::int64_t row) {
   return tuple;
 }
 
-// Makes room for a row of the types of `like`, whose first axes may be left out.
-void RowStacker::begin_row(std::span<const Tensor> like, int axes_left_out) {
+// Makes room for `count` rows of the types of `like`, whose first axes may be left out.
+void RowStacker::begin_rows(std::span<const Tensor> like, int axes_left_out, std::int64_t count) {
   const auto dims_of = [axes_left_out](const Tensor& tensor) {
     return tensor.shape().dims().subspan(static_cast<std::size_t>(axes_left_out));
   };
@@ -122,11 +136,11 @@ void RowStacker::begin_row(std::span<const Tensor> like, int axes_left_out) {
     throw invalid_argument(
         fmt::format("the elements of a batch must be of one type: after {} rows, which give {}, came {}",
                     rows_, describe(columns_), describe(like)));
-  if (rows_ == capacity_) grow();
+  if (rows_ + count > capacity_) grow(rows_ + count);
 }
 
-void RowStacker::grow() {
-  const std::int64_t capacity = std::max<std::int64_t>(2 * capacity_, 64);
+void RowStacker::grow(std::int64_t at_least) {
+  const std::int64_t capacity = std::max({2 * capacity_, at_least, std::int64_t{64}});
   for (auto& column : columns_) {
     Tensor larger = allocate(column.dtype(), with_rows(capacity, column.shape().dims().subspan(1)));
     copy_elements(column, 0, larger, 0, column.elements());
@@ -136,19 +150,36 @@ void RowStacker::grow() {
 }
 
 void RowStacker::add(std::span<const Tensor> tuple) {
-  begin_row(tuple, 0);
+  begin_rows(tuple, 0, 1);
   for (std::size_t i = 0; i < columns_.size(); ++i)
     copy_elements(tuple[i], 0, columns_[i], rows_ * tuple[i].elements(), tuple[i].elements());
   ++rows_;
 }
 
 void RowStacker::add_row(std::span<const Tensor> columns, std::int64_t row) {
-  begin_row(columns, 1);
+  begin_rows(columns, 1, 1);
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const std::int64_t count = product(columns[i].shape().dims().subspan(1));
     copy_elements(columns[i], row * count, columns_[i], rows_ * count, count);
   }
   ++rows_;
+}
+
+void RowStacker::add_rows(std::span<const Tensor> columns, std::span<const std::uint32_t> rows) {
+  if (rows.empty()) return;
+  begin_rows(columns, 1, std::ssize(rows));
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const std::int64_t count = product(columns[i].shape().dims().subspan(1));
+    if (columns[i].dtype() == DType::string) {
+      for (std::int64_t to = rows_; const auto row : rows)
+        copy_elements(columns[i], row * count, columns_[i], count * to++, count);
+      continue;
+    }
+    const auto row_bytes = count * static_cast<std::int64_t>(size_of(columns[i].dtype()));
+    copy_rows(static_cast<const std::byte*>(columns[i].data()), row_bytes, rows,
+              static_cast<std::byte*>(columns_[i].mutable_data()) + rows_ * row_bytes);
+  }
+  rows_ += std::ssize(rows);
 }
 
 Tuple RowStacker::take() {

@@ -26,12 +26,14 @@ class RowStacker {
   void add(std::span<const Tensor> tuple);
   // The same as add(row_of(columns, row)), without making a tensor.
   void add_row(std::span<const Tensor> columns, std::int64_t row);
+  // The same of several rows, wherever they lie in memory.
+  void add_rows(std::span<const Tensor> columns, std::span<const std::uint32_t> rows);
   // Returns all added rows and starts anew. Empty if there were none.
   Tuple take();
 
  private:
-  void begin_row(std::span<const Tensor> like, int axes_left_out);
-  void grow();
+  void begin_rows(std::span<const Tensor> like, int axes_left_out, std::int64_t count);
+  void grow(std::int64_t at_least);
 
   std::int64_t expected_;
   std::int64_t rows_ = 0;

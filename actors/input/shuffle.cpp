@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "actors/input/draw.h"
@@ -28,7 +29,7 @@ class ShuffleAllStage final : public Stage {
 
   bool next(Tuple& element) override {
     if (position_ == rows()) return false;
-    element = row_of(elements(), drawn(position_));
+    element = row_of(elements(), order()[static_cast<std::size_t>(position_)]);
     ++position_;
     return true;
   }
@@ -41,10 +42,10 @@ class ShuffleAllStage final : public Stage {
 
   std::int64_t append(std::int64_t count, RowStacker& stacker) override {
     const std::int64_t added = std::min(count, rows() - position_);
-    for (std::int64_t i = 0; i < added; ++i, ++position_) {
-      if (i + 1 < added) fetch_row(drawn(position_ + 1));
-      stacker.add_row(elements(), drawn(position_));
-    }
+    if (added == 0) return 0;
+    stacker.add_rows(elements(), order().subspan(static_cast<std::size_t>(position_),
+                                                 static_cast<std::size_t>(added)));
+    position_ += added;
     return added;
   }
 
@@ -60,9 +61,6 @@ class ShuffleAllStage final : public Stage {
                     fmt::format("{} elements are too many to shuffle as a whole; give the shuffle a buffer",
                                 count));
       order_.resize(static_cast<std::size_t>(count));
-      for (const Tensor& column : elements())
-        row_bytes_.push_back(static_cast<std::int64_t>(size_of(column.dtype())) * column.elements() /
-                             std::max<std::int64_t>(1, count));
       read_ = true;
     }
     return static_cast<std::int64_t>(order_.size());
@@ -76,20 +74,10 @@ class ShuffleAllStage final : public Stage {
     own_ = all.take();
   }
 
-  // Begins to read a row from memory while another one is copied: rows that lie far apart would each be
-  // waited for.
-  void fetch_row(std::uint32_t row) const {
-    constexpr std::int64_t line = 64, most = 4096;
-    for (std::size_t i = 0; i < row_bytes_.size(); ++i) {
-      const auto* from = static_cast<const std::byte*>(elements()[i].data()) + row * row_bytes_[i];
-      for (std::int64_t at = 0; at < std::min(row_bytes_[i], most); at += line)
-        __builtin_prefetch(from + at);
-    }
-  }
-
-  std::uint32_t drawn(std::int64_t position) {
+  // Of the elements in this pass.
+  std::span<const std::uint32_t> order() {
     if (drawn_pass_ != pass_) draw_order();
-    return order_[static_cast<std::size_t>(position)];
+    return order_;
   }
 
   void draw_order() {
@@ -104,7 +92,6 @@ class ShuffleAllStage final : public Stage {
   ShuffleOptions options_;
   bool read_ = false;
   Tuple own_;                            // the elements, unless the input has them
-  std::vector<std::int64_t> row_bytes_;  // of each column
   std::vector<std::uint32_t> order_;     // of the elements in drawn_pass_
   std::int64_t pass_ = 0;
   std::optional<std::int64_t> drawn_pass_;

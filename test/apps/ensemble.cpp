@@ -185,6 +185,48 @@ BOOST_AUTO_TEST_CASE(saved_members_answer_as_they_did_when_they_were_trained) {
   BOOST_TEST(left == Json({trained[0], trained[2]}));
 }
 
+BOOST_AUTO_TEST_CASE(what_is_loaded_says_itself_what_it_is) {
+  const Folder folder;
+  const std::string saved = folder.file("saved");
+  const Command load{"ensemble", "iris", "--load", saved};
+  const Command what{"--members", "3", "--hidden", "7", "--vote", "hard", "--weights", "1,2,1"};
+  const auto report = [&](const Command& command) {
+    run(with(command, {"--report", folder.file("report.json")}));
+    const Json all = Json::parse(read_file(folder.file("report.json")));
+    return Json{all["member_scores"], all["ensemble"], all["settings"], all["vote"], all["weights"]};
+  };
+  const Json trained = report(with({"ensemble", "iris", "--epochs", "3", "--save", saved}, what));
+  BOOST_TEST(trained[2] == "hidden=7");
+  BOOST_TEST(report(load) == trained);
+  BOOST_TEST(report(with(load, what)) == trained);
+
+  const auto expect = [&](const Command& command, int status, const std::string& part) {
+    Process process(command);
+    BOOST_TEST(process.wait() == status);
+    BOOST_TEST(process.output().find(part) != std::string::npos, process.output());
+  };
+  const std::string in_saved = ": the ensemble in " + saved + " was saved with ";
+  expect(with(load, {"--members", "4"}), 2, "--members 4" + in_saved + "3; omit the flag");
+  expect(with(load, {"--hidden", "8"}), 2, "--hidden 8" + in_saved + "hidden=7");
+  expect(with(load, {"--set", "hidden=8"}), 2, "--set hidden=8" + in_saved + "hidden=7");
+  expect(with(load, {"--vote", "soft"}), 2, "--vote soft" + in_saved + "hard");
+  expect({"ensemble", "digits", "--load", saved}, 2, "is one of iris, not of digits");
+
+  write_file(saved + "/ensemble.json", "{");
+  expect(load, 1, saved + "/ensemble.json: ");
+  std::filesystem::remove(saved + "/ensemble.json");  // as earlier versions have saved
+  BOOST_TEST(report(with(load, what)) == trained);
+}
+
+BOOST_AUTO_TEST_CASE(members_say_when_they_begin_and_when_they_are_trained) {
+  const Command two{"ensemble", "iris", "--members", "2", "--epochs", "2"};
+  const std::string said = run(two);
+  for (const char* line : {"member 0 begins, number ", "member 1 begins, number ",
+                           "member 0 is trained  ", "member 1 is trained  "})
+    BOOST_TEST(said.find(line) != std::string::npos, said);
+  BOOST_TEST(run(with(two, {"--quiet"})).find("begins") == std::string::npos);
+}
+
 // Flips and crops of each member's own, and filters computed from the images.
 BOOST_AUTO_TEST_CASE(images_of_the_binary_version_are_learned_as_their_recipe_wants) {
   const Folder folder;
