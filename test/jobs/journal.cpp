@@ -1,5 +1,5 @@
 // The journal of a job: what is read back after crashes, damage and disks that refuse.
-#include "actors/jobs/engine/job_journal.h"
+#include "actors/jobs/engine/journal/job_journal.h"
 
 #include <boost/test/unit_test.hpp>
 #include <filesystem>

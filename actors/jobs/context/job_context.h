@@ -15,8 +15,8 @@
 #include "actors/jobs/context/job_options.h"
 #include "actors/jobs/context/job_parameters.h"
 #include "actors/jobs/engine/job_engine.h"
-#include "actors/jobs/engine/operator_failure.h"
-#include "actors/jobs/engine/part.h"
+#include "actors/jobs/engine/parts/operator_failure.h"
+#include "actors/jobs/engine/parts/part.h"
 #include "dataflow/jobs/plan.h"
 #include "schema/records/record.h"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "actors/jobs/engine/job_report.h"
-#include "actors/jobs/engine/part.h"
+#include "actors/jobs/engine/parts/part.h"
 #include "actors/jobs/messages/stage.h"
 #include "actors/jobs/slices/chunk_store.h"
 #include "actors/jobs/slices/kept_records.h"

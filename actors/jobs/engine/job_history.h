@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "actors/jobs/engine/job_engine.h"
-#include "actors/jobs/engine/job_journal.h"
+#include "actors/jobs/engine/journal/job_journal.h"
 #include "actors/runtime/storage.h"
 
 namespace actorflow {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "actors/jobs/engine/operator_failure.h"
+#include "actors/jobs/engine/parts/operator_failure.h"
 #include "actors/jobs/parquet/parquet_input.h"
 #include "dataflow/jobs/plan.h"
 #include "schema/parquet/parquet_record.h"

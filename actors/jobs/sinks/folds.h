@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "actors/jobs/engine/operator_failure.h"
+#include "actors/jobs/engine/parts/operator_failure.h"
 
 namespace actorflow {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/engine/part.h"
+#include "actors/jobs/engine/parts/part.h"
 #include "schema/records/heap_bytes.h"
 #include "schema/records/record_codec.h"
 

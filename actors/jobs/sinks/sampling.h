@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "actors/jobs/context/job_context.h"
-#include "actors/jobs/engine/part.h"
+#include "actors/jobs/engine/parts/part.h"
 #include "actors/jobs/sinks/results.h"
 #include "schema/records/record_codec.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "actors/jobs/context/job_context.h"
-#include "actors/jobs/engine/part.h"
+#include "actors/jobs/engine/parts/part.h"
 #include "actors/jobs/sinks/folds.h"
 #include "actors/jobs/sinks/held_values.h"
 #include "actors/jobs/sinks/skew.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/engine/part.h"
+#include "actors/jobs/engine/parts/part.h"
 #include "dataflow/jobs/plan.h"
 #include "kernels/shuffle/partition_of.h"
 #include "schema/records/csv_field.h"

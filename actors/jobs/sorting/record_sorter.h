@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/engine/part.h"
+#include "actors/jobs/engine/parts/part.h"
 #include "actors/jobs/sorting/runs.h"
 #include "kernels/shuffle/key_sort.h"
 #include "schema/records/record_codec.h"

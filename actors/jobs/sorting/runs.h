@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/engine/part.h"
+#include "actors/jobs/engine/parts/part.h"
 #include "kernels/shuffle/loser_tree.h"
 #include "schema/records/record_codec.h"
 

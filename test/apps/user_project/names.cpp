@@ -381,7 +381,7 @@ void name_jobs() {
   keep<Source(af::Storage&, const std::string&)>(&af::open_data_file);
   keep<Source(af::Storage&, const std::string&, af::Compression)>(&af::open_data_file);
   keep(&af::open_data_file_or_gzip);
-  // actors/jobs/engine/operator_failure.h
+  // actors/jobs/engine/parts/operator_failure.h
   keep(&af::throw_operator_failure, &af::at_record);
   // actors/jobs/sources/input_files.h
   keep(&af::find_input, &af::pieces_of);

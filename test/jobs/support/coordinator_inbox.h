@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "actors/core/await_end.h"
-#include "actors/jobs/engine/job_coordinator.h"
+#include "actors/jobs/engine/coordinator/job_coordinator.h"
 #include "actors/runtime/clock.h"
 #include "actors/runtime/runtime.h"
 #include "test/schema/support/tasks.h"

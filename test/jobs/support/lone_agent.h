@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "actors/core/await_end.h"
-#include "actors/jobs/engine/job_agent.h"
+#include "actors/jobs/engine/agent/job_agent.h"
 #include "actors/runtime/file_storage.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "schema/records/key.h"

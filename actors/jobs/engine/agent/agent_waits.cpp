@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/engine/job_agent.h"
+#include "actors/jobs/engine/agent/job_agent.h"
 
 namespace actorflow {
 namespace {

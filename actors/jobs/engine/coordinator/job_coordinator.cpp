@@ -1,4 +1,4 @@
-#include "actors/jobs/engine/job_coordinator.h"
+#include "actors/jobs/engine/coordinator/job_coordinator.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

@@ -1,4 +1,4 @@
-#include "actors/jobs/engine/job_journal.h"
+#include "actors/jobs/engine/journal/job_journal.h"
 
 #include <fmt/format.h>
 

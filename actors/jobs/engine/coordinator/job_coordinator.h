@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/engine/bounded_wait.h"
+#include "actors/jobs/engine/agent/bounded_wait.h"
+#include "actors/jobs/engine/agent/job_agent.h"
 #include "actors/jobs/engine/disk_pause.h"
-#include "actors/jobs/engine/job_agent.h"
-#include "actors/jobs/engine/job_journal.h"
 #include "actors/jobs/engine/job_report.h"
+#include "actors/jobs/engine/journal/job_journal.h"
 #include "actors/jobs/messages/job_mail.h"
 #include "actors/runtime/clock.h"
 #include "dataflow/jobs/stage_tracker.h"

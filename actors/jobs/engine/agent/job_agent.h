@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/jobs/engine/bounded_wait.h"
-#include "actors/jobs/engine/part_actor.h"
+#include "actors/jobs/engine/agent/bounded_wait.h"
+#include "actors/jobs/engine/parts/part_actor.h"
 #include "actors/jobs/messages/job_mail.h"
 #include "actors/jobs/slices/input_fetcher.h"
 #include "actors/jobs/slices/kept_records.h"

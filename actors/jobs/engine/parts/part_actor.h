@@ -13,7 +13,7 @@
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
-#include "actors/jobs/engine/part.h"
+#include "actors/jobs/engine/parts/part.h"
 #include "actors/jobs/messages/job_messages.h"
 #include "actors/runtime/clock.h"
 #include "actors/runtime/thread_affinity.h"

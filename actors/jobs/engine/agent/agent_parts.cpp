@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/jobs/engine/job_agent.h"
-#include "actors/jobs/engine/job_journal.h"
+#include "actors/jobs/engine/agent/job_agent.h"
+#include "actors/jobs/engine/journal/job_journal.h"
 #include "actors/probes/point.h"
 
 namespace actorflow {

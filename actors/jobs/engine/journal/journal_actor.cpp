@@ -1,4 +1,4 @@
-#include "actors/jobs/engine/journal_actor.h"
+#include "actors/jobs/engine/journal/journal_actor.h"
 
 #include <spdlog/spdlog.h>
 

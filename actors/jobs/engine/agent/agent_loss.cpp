@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "actors/jobs/engine/job_agent.h"
+#include "actors/jobs/engine/agent/job_agent.h"
 
 namespace actorflow {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "actors/jobs/engine/job_coordinator.h"
+#include "actors/jobs/engine/coordinator/job_coordinator.h"
 #include "actors/probes/point.h"
 
 namespace actorflow {

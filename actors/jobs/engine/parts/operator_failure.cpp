@@ -1,4 +1,4 @@
-#include "actors/jobs/engine/operator_failure.h"
+#include "actors/jobs/engine/parts/operator_failure.h"
 
 #include <fmt/format.h>
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/jobs/engine/operator_failure.h"
+#include "actors/jobs/engine/parts/operator_failure.h"
 #include "actors/jobs/messages/stage.h"
 #include "actors/jobs/slices/job_tools.h"
 #include "actors/jobs/slices/kept_records.h"

@@ -1,4 +1,4 @@
-#include "actors/jobs/engine/job_agent.h"
+#include "actors/jobs/engine/agent/job_agent.h"
 
 #include <fmt/format.h>
 

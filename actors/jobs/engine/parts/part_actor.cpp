@@ -1,11 +1,11 @@
-#include "actors/jobs/engine/part_actor.h"
+#include "actors/jobs/engine/parts/part_actor.h"
 
 #include <fmt/format.h>
 
 #include <caf/send.hpp>
 #include <utility>
 
-#include "actors/jobs/engine/operator_failure.h"
+#include "actors/jobs/engine/parts/operator_failure.h"
 #include "dataflow/values/exception_status.h"
 
 namespace actorflow {

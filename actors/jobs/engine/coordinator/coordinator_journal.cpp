@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/jobs/engine/job_coordinator.h"
-#include "actors/jobs/engine/journal_actor.h"
+#include "actors/jobs/engine/coordinator/job_coordinator.h"
+#include "actors/jobs/engine/journal/journal_actor.h"
 #include "actors/probes/point.h"
 
 namespace actorflow {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/jobs/engine/coordinator/job_coordinator.h"
 #include "actors/jobs/engine/disk_pause.h"
-#include "actors/jobs/engine/job_coordinator.h"
 #include "actors/probes/point.h"
 
 namespace actorflow {

@@ -1,4 +1,4 @@
-#include "actors/jobs/engine/part.h"
+#include "actors/jobs/engine/parts/part.h"
 
 #include <fmt/format.h>
 

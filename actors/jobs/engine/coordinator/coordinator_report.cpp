@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "actors/jobs/engine/job_coordinator.h"
+#include "actors/jobs/engine/coordinator/job_coordinator.h"
 
 namespace actorflow {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "actors/core/messages.h"
 #include "actors/core/task_context.h"
-#include "actors/jobs/engine/job_journal.h"
+#include "actors/jobs/engine/journal/job_journal.h"
 #include "actors/runtime/thread_affinity.h"
 
 namespace actorflow {
