@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "actors/jobs/job.h"
+#include "dataflow/values/error.h"
 #include "schema/text_file.h"
 #include "test/support/folder.h"
 
@@ -28,6 +30,11 @@ inline std::map<std::string, std::string> files_of(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     files[entry.path().filename().string()] = read_text_file(entry.path().string()).value();
   return files;
+}
+
+// Whether the status's message contains the text.
+inline bool has(const Status& status, std::string_view part) {
+  return status.message.find(part) != std::string::npos;
 }
 
 }  // namespace actorflow::test
