@@ -29,10 +29,6 @@ bool sends_its_input(const Node& node) {
 }
 bool is_argument(const Node& node) { return node.op == &arg_op() || node.op == &retval_op(); }
 
-}  // namespace
-
-namespace {
-
 bool has_body(const Node& node) {
   return std::ranges::any_of(
       node.attrs, [](const auto& attr) { return std::holds_alternative<SubgraphRef>(attr.second); });

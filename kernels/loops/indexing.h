@@ -12,15 +12,6 @@ namespace actorflow {
 
 using IndexTypes = DTypes<std::int32_t, std::int64_t>;
 
-// The attribute axis, counted from the front: 0 <= axis < rank.
-template <class Context>
-int indexed_axis(const Context& c, std::int64_t axis, const Shape& x) {
-  if (axis < -x.rank() || axis >= x.rank())
-    c.fail("an axis from " + std::to_string(-x.rank()) + " to " + std::to_string(x.rank() - 1),
-           std::to_string(axis));
-  return static_cast<int>(axis < 0 ? axis + x.rank() : axis);
-}
-
 // The shape of x with its dimension `axis` replaced by the dimensions of the indices.
 template <class Context>
 Shape gathered_shape(const Context& c, const Shape& x, const Shape& indices, int axis) {

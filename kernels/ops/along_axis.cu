@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernels/core/builtin_ops.h"
+#include "kernels/loops/checked_axis.h"
 #include "kernels/loops/indexing.h"
 #include "kernels/loops/short_floats.h"
 #include "kernels/loops/strided_copy.h"
@@ -20,7 +21,7 @@ const OpDef& add_along_axis_op();
 // Fails unless both have the same dimensions but along the axis.
 template <class Context>
 int matching_axis(const Context& c, std::int64_t wanted, const Shape& x, const Shape& indices) {
-  const int axis = indexed_axis(c, wanted, x);
+  const int axis = checked_axis(c, wanted, x.rank());
   Shape expected = x;
   if (indices.rank() == x.rank()) expected.set(axis, indices[axis]);
   if (!expected.compatible_with(indices))

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernels/core/builtin_ops.h"
+#include "kernels/loops/checked_axis.h"
 #include "kernels/loops/indexing.h"
 #include "kernels/ops.h"
 #include "kernels/ops/arrays.h"
@@ -18,7 +19,7 @@ namespace {
 
 void infer_cumsum(InferContext& c) {
   expect_dtype_in<NumericTypes>(c, 0);
-  if (c.input(0).shape.has_rank()) indexed_axis(c, c.attr<std::int64_t>("axis"), c.input(0).shape);
+  if (c.input(0).shape.has_rank()) checked_axis(c, c.attr<std::int64_t>("axis"), c.input(0).shape.rank());
   c.add_output(c.input(0).dtype, c.input(0).shape);
 }
 
@@ -258,7 +259,7 @@ void run_cumsum([[maybe_unused]] Device& device, const T* x, T* out, const Index
 
 void cumsum_kernel(OpContext& c) {
   const Tensor x = c.input(0);
-  const int axis = indexed_axis(c, attr<std::int64_t>(c.node(), "axis"), x.shape());
+  const int axis = checked_axis(c, attr<std::int64_t>(c.node(), "axis"), x.shape().rank());
   const Order order{attr<bool>(c.node(), "exclusive"), attr<bool>(c.node(), "reverse")};
   Tensor& out = c.allocate_output(0, x.dtype(), x.shape());
   dispatch<NumericTypes>(c, x, [&]<class T>() {

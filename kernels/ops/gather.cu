@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernels/core/builtin_ops.h"
+#include "kernels/loops/checked_axis.h"
 #include "kernels/loops/indexing.h"
 #include "kernels/ops.h"
 #ifdef ACTORFLOW_CUDA
@@ -17,7 +18,7 @@ void infer_gather(InferContext& c) {
   expect_dtype_in<IndexTypes>(c, 1);
   const Shape &x = c.input(0).shape, &indices = c.input(1).shape;
   if (!x.has_rank() || !indices.has_rank()) return c.add_output(c.input(0).dtype, Shape::unknown_rank());
-  const int axis = indexed_axis(c, c.attr<std::int64_t>("axis"), x);
+  const int axis = checked_axis(c, c.attr<std::int64_t>("axis"), x.rank());
   c.add_output(c.input(0).dtype, gathered_shape(c, x, indices, axis));
 }
 
@@ -86,7 +87,7 @@ void run_gather(const OpContext& c, const Indexed& view, const T* x, const Index
 
 void gather_kernel(OpContext& c) {
   const Tensor &x = c.input(0), &indices = c.input(1);
-  const int axis = indexed_axis(c, attr<std::int64_t>(c.node(), "axis"), x.shape());
+  const int axis = checked_axis(c, attr<std::int64_t>(c.node(), "axis"), x.shape().rank());
   Tensor& out = c.allocate_output(0, x.dtype(), gathered_shape(c, x.shape(), indices.shape(), axis));
   dispatch_by_size(c, x, [&]<class T>() {
     dispatch<IndexTypes>(c, indices, [&]<class Index>() {

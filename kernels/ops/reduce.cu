@@ -4,6 +4,7 @@
 
 #include "kernels/core/builtin_ops.h"
 #include "kernels/core/dtypes.h"
+#include "kernels/loops/checked_axis.h"
 #include "kernels/loops/short_floats.h"
 #include "kernels/ops.h"
 #include "kernels/ops/reduce.h"
@@ -13,15 +14,6 @@ namespace {
 
 using Axes = std::vector<std::int64_t>;
 using AxisSet = std::bitset<Shape::max_rank>;
-
-// The axis as 0 <= axis < rank; both kinds of context report what is wrong in terms of the node.
-template <class Context>
-int checked_axis(const Context& c, std::int64_t axis, int rank) {
-  if (axis < -rank || axis >= rank)
-    c.fail("an axis from " + std::to_string(-rank) + " to " + std::to_string(rank - 1),
-           std::to_string(axis));
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
-}
 
 template <class Context>
 AxisSet reduced_axes(const Context& c, const Axes& axes, int rank) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/core/builtin_ops.h"
+#include "kernels/loops/checked_axis.h"
 #include "kernels/loops/indexing.h"
 #include "kernels/loops/short_floats.h"
 #include "kernels/loops/strided_copy.h"
@@ -23,7 +24,7 @@ void infer_scatter(InferContext& c) {
   c.expect_dtype(2, c.input(0).dtype);
   const Shape &x = c.input(0).shape, &indices = c.input(1).shape;
   if (x.has_rank() && indices.has_rank()) {
-    const int axis = indexed_axis(c, c.attr<std::int64_t>("axis"), x);
+    const int axis = checked_axis(c, c.attr<std::int64_t>("axis"), x.rank());
     const Shape updates = gathered_shape(c, x, indices, axis);
     if (!updates.compatible_with(c.input(2).shape))
       c.fail("updates of the shape " + updates.to_string(), c.input(2).to_string());
@@ -171,7 +172,7 @@ void dispatch_change(const OpContext& c, const Tensor& x, const Body& body) {
 template <class Change>
 void scatter(OpContext& c) {
   const Tensor &x = c.input(0), &indices = c.input(1), &updates = c.input(2);
-  const int axis = indexed_axis(c, attr<std::int64_t>(c.node(), "axis"), x.shape());
+  const int axis = checked_axis(c, attr<std::int64_t>(c.node(), "axis"), x.shape().rank());
   dispatch_change<Change>(c, x, [&]<class T>() {
     dispatch<IndexTypes>(c, indices, [&]<class Index>() {
       const Indexed view = indexed(x.shape(), axis, indices.elements());
@@ -185,7 +186,7 @@ void scatter(OpContext& c) {
 template <class Change>
 void scatter_kernel(OpContext& c) {
   const Tensor &x = c.input(0), &updates = c.input(2);
-  const int axis = indexed_axis(c, attr<std::int64_t>(c.node(), "axis"), x.shape());
+  const int axis = checked_axis(c, attr<std::int64_t>(c.node(), "axis"), x.shape().rank());
   const Shape expected = gathered_shape(c, x.shape(), c.input(1).shape(), axis);
   if (updates.dtype() != x.dtype() || updates.shape() != expected)
     c.fail("updates of the tensor's dtype and the shape " + expected.to_string(), updates.describe());

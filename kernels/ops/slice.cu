@@ -5,6 +5,7 @@
 #include "dataflow/values/error.h"
 #include "kernels/core/builtin_ops.h"
 #include "kernels/core/dtypes.h"
+#include "kernels/loops/checked_axis.h"
 #include "kernels/loops/strided_copy.h"
 #include "kernels/ops.h"
 #include "kernels/ops/arrays.h"
@@ -91,15 +92,6 @@ Shape padded_shape(const Context& c, const List& before, const List& after, cons
   return shape;
 }
 
-// The axis of a concatenation as 0 <= axis < rank.
-template <class Context>
-int concat_axis(const Context& c, std::int64_t axis, int rank) {
-  if (axis < -rank || axis >= rank)
-    c.fail("an axis from " + std::to_string(-rank) + " to " + std::to_string(rank - 1),
-           std::to_string(axis));
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
-}
-
 // `whole` grown by one part. The other axes must agree.
 template <class Context>
 Shape joined(const Context& c, Shape whole, Shape part, int axis) {
@@ -144,7 +136,7 @@ void infer_concat(InferContext& c) {
   for (int i = 0; i < c.inputs(); ++i)
     if (!c.input(i).shape.has_rank()) return c.add_output(c.input(0).dtype, Shape::unknown_rank());
   Shape shape = c.input(0).shape;
-  const int axis = concat_axis(c, c.attr<std::int64_t>("axis"), shape.rank());
+  const int axis = checked_axis(c, c.attr<std::int64_t>("axis"), shape.rank());
   for (int i = 1; i < c.inputs(); ++i) shape = joined(c, shape, c.input(i).shape, axis);
   c.add_output(c.input(0).dtype, shape);
 }
@@ -309,7 +301,7 @@ Shape joined_inputs(const OpContext& c, int first, int axis) {
 }
 
 void concat_kernel(OpContext& c) {
-  const int axis = concat_axis(c, attr<std::int64_t>(c.node(), "axis"), c.input(0).shape().rank());
+  const int axis = checked_axis(c, attr<std::int64_t>(c.node(), "axis"), c.input(0).shape().rank());
   Tensor& out = c.allocate_output(0, c.input(0).dtype(), joined_inputs(c, 0, axis));
   const auto stride = dense_strides(out.shape())[static_cast<std::size_t>(axis)];
   std::int64_t offset = 0;
@@ -322,7 +314,7 @@ void concat_kernel(OpContext& c) {
 
 void concat_grad_kernel(OpContext& c) {
   const Tensor& whole = c.input(0);
-  const int axis = concat_axis(c, attr<std::int64_t>(c.node(), "axis"), whole.shape().rank());
+  const int axis = checked_axis(c, attr<std::int64_t>(c.node(), "axis"), whole.shape().rank());
   if (joined_inputs(c, 1, axis) != whole.shape())
     c.fail("a gradient of the joined shape " + joined_inputs(c, 1, axis).to_string(), whole.describe());
   const auto stride = dense_strides(whole.shape())[static_cast<std::size_t>(axis)];
