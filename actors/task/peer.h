@@ -106,7 +106,7 @@ class Peer {
   bool given_up_ = false;  // nobody has answered for the whole of connect_timeout, nor since
   bool attending_ = false;
   std::unique_ptr<Link> link_;
-  std::uint64_t attempt_ = 0;  // distinguishes events of an old link from those of the present one
+  std::uint64_t attempt_ = 0;      // distinguishes events of an old link from those of the present one
   std::uint64_t incarnation_ = 0;  // that our newest connection reached
   std::uint64_t lost_ = 0;         // that our newest connection which has broken reached
   std::vector<Message> waiting_;

@@ -120,6 +120,7 @@ void RankGroup::close() {
   if (!broken_.ok()) return;
   Left left{mail_.rank(), round_, {}};
   for (const auto& [key, name] : names_) left.entered.push_back({key, name.used});
+  // One that has left drops what comes.
   for (int rank = 0; is_open() && rank < mail_.size(); ++rank)
     if (rank != mail_.rank() && !left_.contains(rank)) mail_.to(rank, left);
   end_with(closed);
