@@ -17,9 +17,16 @@
 namespace actorflow {
 namespace {
 
+std::size_t memory_of(int index) {
+  check_cuda(cudaSetDevice(index), "select a device");
+  std::size_t free_bytes = 0, total_bytes = 0;
+  check_cuda(cudaMemGetInfo(&free_bytes, &total_bytes), "ask for the size of its memory");
+  return total_bytes;
+}
+
 class CudaMemory final : public MemorySource {
  public:
-  explicit CudaMemory(int index) : index_(index) {}
+  explicit CudaMemory(int index) : index_(index), total_bytes_(memory_of(index)) {}
 
   void* take(std::size_t size_bytes) override {
     check_cuda(cudaSetDevice(index_), "select a device");
@@ -33,18 +40,14 @@ class CudaMemory final : public MemorySource {
   // Waits for the device, so no kernel still uses the memory.
   void give_back(void* data, std::size_t) noexcept override { cudaFree(data); }
   bool reclaim() noexcept override { return memory_holders(index_).give_back_one(); }
+  std::size_t total_bytes() const override { return total_bytes_; }
   MemorySpace space() const override { return MemorySpace::cuda; }
   std::string name() const override { return "GPU:" + std::to_string(index_); }
 
  private:
   const int index_;
+  const std::size_t total_bytes_;
 };
-
-std::size_t quarter_of_device_memory() {
-  std::size_t free_bytes = 0, total_bytes = 0;
-  check_cuda(cudaMemGetInfo(&free_bytes, &total_bytes), "ask for the size of its memory");
-  return total_bytes / 4;
-}
 
 // Its streams and memory live as long as the process.
 class CudaDevice final : public CudaStreamDevice {
@@ -53,7 +56,7 @@ class CudaDevice final : public CudaStreamDevice {
       : index_(index),
         memory_(index),
         stream_(make_stream(index)),
-        pool_(memory_, quarter_of_device_memory()),
+        pool_(memory_, memory_.total_bytes() / 4),
         to_device_(stream_),
         to_host_(make_stream(index)) {}
 

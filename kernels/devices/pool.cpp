@@ -118,9 +118,7 @@ Pool::Block* Pool::take_cached(SizeClass& size_class) {
 
 Pool::Block* Pool::make_block(std::size_t index, std::size_t size_bytes) {
   const std::size_t class_bytes = size_of_class(index);
-  void* data = source_.take(class_bytes);
-  if (!data) data = take_after_trim(class_bytes);
-  while (!data && source_.reclaim()) data = take_after_trim(class_bytes);
+  void* data = take(class_bytes);
   if (!data) throw Error(Code::resource_exhausted, out_of_memory(size_bytes));
   Block* block = nullptr;
   try {
@@ -133,6 +131,15 @@ Pool::Block* Pool::make_block(std::size_t index, std::size_t size_bytes) {
   ++classes_[index].blocks;
   classes_[index].last_used = clock_.fetch_add(1, std::memory_order_relaxed);
   return block;
+}
+
+// What is larger than all memory would take from everybody in vain.
+void* Pool::take(std::size_t class_bytes) {
+  if (class_bytes > source_.total_bytes()) return nullptr;
+  void* data = source_.take(class_bytes);
+  if (!data) data = take_after_trim(class_bytes);
+  while (!data && source_.reclaim()) data = take_after_trim(class_bytes);
+  return data;
 }
 
 void* Pool::take_after_trim(std::size_t class_bytes) {

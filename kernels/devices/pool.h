@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <string>
 
@@ -23,6 +24,8 @@ class MemorySource {
   virtual void give_back(void* data, std::size_t size_bytes) noexcept = 0;
   // Has somebody release buffers of the pool who can do without them. False if nobody has.
   virtual bool reclaim() noexcept { return false; }
+  // All of its memory, whoever holds it; without a limit the largest number.
+  virtual std::size_t total_bytes() const { return std::numeric_limits<std::size_t>::max(); }
   virtual MemorySpace space() const = 0;
   // The name in messages: "CPU:0".
   virtual std::string name() const = 0;
@@ -55,8 +58,8 @@ class Pool final : public Allocator {
   Pool& operator=(const Pool&) = delete;
 
   // If the source has no more memory, gives back all cached blocks and tries again, as often as the
-  // source can reclaim some; then throws resource_exhausted that names the size and the holders of the
-  // memory.
+  // source can reclaim some; then, and at once for more than all of the source's memory, throws
+  // resource_exhausted that names the size and the holders of the memory.
   BufferRef allocate(std::size_t size_bytes) override;
   MemorySpace space() const override { return source_.space(); }
 
@@ -82,6 +85,7 @@ class Pool final : public Allocator {
   void release(Buffer* buffer) override;
   Block* take_cached(SizeClass& size_class);
   Block* make_block(std::size_t index, std::size_t size_bytes);
+  void* take(std::size_t class_bytes);
   void* take_after_trim(std::size_t class_bytes);
   void give_back_excess() noexcept;
   void give_back(SizeClass& size_class, std::size_t at_least_bytes) noexcept;

@@ -33,6 +33,7 @@ class LimitedMemory final : public MemorySource {
     host_memory().give_back(data, size_bytes);
   }
   bool reclaim() noexcept override { return holders.give_back_one(); }
+  std::size_t total_bytes() const override { return limit_; }
   MemorySpace space() const override { return MemorySpace::host; }
   std::string name() const override { return "TEST:0"; }
 
@@ -184,6 +185,18 @@ BOOST_AUTO_TEST_CASE(out_of_memory_takes_what_others_can_do_without_before_it_fa
   BOOST_CHECK_EXCEPTION(pool.allocate(2048), Error, lacks_memory);
   BOOST_TEST((first.holds() && !third.holds()));
   BOOST_TEST(!memory.holders.give_back_one());
+}
+
+BOOST_AUTO_TEST_CASE(more_than_all_memory_is_refused_and_nobody_loses_what_he_has) {
+  LimitedMemory memory(4096);
+  Pool pool(memory);
+  OptionalBuffer optional(pool.allocate(1024));
+  memory.holders.add(optional);
+  pool.allocate(2048);
+  BOOST_CHECK_EXCEPTION(pool.allocate(4097), Error,
+                        [](const Error& error) { return error.code() == Code::resource_exhausted; });
+  BOOST_TEST(optional.holds());
+  BOOST_TEST(pool.statistics().bytes_cached == 2048U);
 }
 
 // Threads that lack memory, and holders that come and go meanwhile.
