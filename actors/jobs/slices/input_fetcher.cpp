@@ -17,7 +17,31 @@ Point fetched("slices come from another task");
 Point by_lz4("slices come packed by LZ4 from another machine");
 Point by_zstd("slices come packed by zstd from another machine");
 
-// A slice that came from another task, as a chunk of one partition.
+// The first pieces of one part that together are no larger than a chunk, or the first one if it is.
+struct JoinedPieces {
+  std::size_t pieces = 0;
+  std::uint64_t bytes = 0, records = 0;
+};
+
+// A few pieces lie in one block, since large ones are of huge pages, and are used again. Pieces that are
+// announced too large are not added up, so that no sum is below what it is of.
+JoinedPieces first_run(std::span<const SlicesAre::Piece> pieces, std::uint64_t chunk_bytes) {
+  JoinedPieces run{1, pieces[0].bytes, pieces[0].records};
+  for (const auto& piece : pieces.subspan(1)) {
+    if (piece.part != pieces[0].part || run.bytes > chunk_bytes || piece.bytes > chunk_bytes - run.bytes)
+      break;
+    ++run.pieces;
+    run.bytes += piece.bytes;
+    run.records += piece.records;
+  }
+  return run;
+}
+
+[[noreturn]] void throw_unasked(const std::string& from) {
+  throw Error(Code::unavailable, fmt::format("slices of {} are not those that it was asked for", from));
+}
+
+// Slices that came from another task, as a chunk of one partition.
 Chunk chunk_of(std::span<const std::byte> bytes, std::uint64_t records, Allocator& allocator) {
   Chunk chunk{allocator.allocate(bytes.size()), {0, bytes.size()}, {records}};
   std::memcpy(chunk.bytes->data(), bytes.data(), bytes.size());
@@ -168,23 +192,23 @@ void InputFetcher::take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream
     throw Error(Code::unavailable, fmt::format("{} has sent nothing of the slices that it was asked for",
                                                mail_->name_of(stream.task)));
   fetched.hit();
-  auto piece = answer.pieces.begin();
+  std::span<const SlicesAre::Piece> pieces = answer.pieces;
   for (std::uint64_t i = 0; i <= answer.parts_done && !stream.parts.empty(); ++i) {
     const std::uint64_t part = stream.parts.front();
-    for (; piece != answer.pieces.end() && piece->part == part; ++piece) {
-      if (piece->bytes > bytes.size()) break;
+    while (!pieces.empty() && pieces.front().part == part) {
+      const JoinedPieces run = first_run(pieces, tools_.chunk_bytes);
+      if (run.bytes > bytes.size()) throw_unasked(mail_->name_of(stream.task));
       stream.begun.push_back(tools_.chunks->keep(
-          chunk_of(bytes.first(piece->bytes), piece->records, tools_.chunks->allocator()), fetch.file));
-      bytes = bytes.subspan(piece->bytes);
+          chunk_of(bytes.first(run.bytes), run.records, tools_.chunks->allocator()), fetch.file));
+      pieces = pieces.subspan(run.pieces);
+      bytes = bytes.subspan(run.bytes);
     }
     if (i == answer.parts_done) break;
     fetch.kept->keep_fetched(part, partition_of(set), std::exchange(stream.begun, {}));
     stream.parts.pop_front();
   }
   stream.next_chunk = answer.next_chunk;
-  if (piece != answer.pieces.end() || !bytes.empty())
-    throw Error(Code::unavailable, fmt::format("slices of {} are not those that it was asked for",
-                                               mail_->name_of(stream.task)));
+  if (!pieces.empty() || !bytes.empty()) throw_unasked(mail_->name_of(stream.task));
 }
 
 InputFetcher::Arrival InputFetcher::give_up(const StreamId& id, Status why, bool is_lost) {
