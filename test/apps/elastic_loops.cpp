@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(ranks_that_are_killed_and_come_back_change_no_bit) {
 
 // What it is told takes a while; then the one that tells it is killed, too.
 BOOST_AUTO_TEST_CASE(a_rank_may_be_killed_while_it_is_given_the_state) {
-  Loops loops({"--steps=30", "--elements=1000000"});
+  Loops loops({"--steps=30", "--elements=200000"});
   loops.start_all();
   loops.wait_until(0, "made step 2\n");
   loops.kill(2);
@@ -141,18 +141,20 @@ BOOST_AUTO_TEST_CASE(a_rank_with_other_variables_is_refused_alone) {
   loops.expect_learned();
 }
 
-// Wherever it is. A rank that cannot go on is started again.
+// Wherever it is. A rank that cannot go on is started again; one that fails when the others have ended
+// is not missed.
 BOOST_AUTO_TEST_CASE(allocations_that_fail_now_and_then_change_no_bit,
                      *boost::unit_test::precondition(memory_can_be_scarce)) {
   Loops loops({"--steps=400"});
-  loops.start(0);
-  loops.start(2);
-  for (int starts = 1; starts < 30; ++starts) {
-    loops.start(1, {"LD_PRELOAD=" ACTORFLOW_SCARCE_MEMORY, "SCARCE_MEMORY_EVERY=20000"});
-    if (loops[1].wait() == 0) break;
+  for (const std::size_t rank : {0, 2}) loops.start(rank);
+  bool any_fails = false;
+  for (int status = -1; status != 0 && !contains(loops[0].output(), "learned ");) {
+    loops.start(1, {"LD_PRELOAD=" ACTORFLOW_SCARCE_MEMORY, "SCARCE_MEMORY_EVERY=5000"});
+    status = loops[1].wait();
+    any_fails = any_fails || contains(loops[1].output(), "an allocation fails here");
   }
-  loops.expect_learned();
-  BOOST_TEST(contains(loops[1].output(), "an allocation fails here"), loops[1].output());
+  loops.expect_learned({0, 2});
+  BOOST_TEST(any_fails);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -70,6 +70,8 @@ int run(const Flags& flags) {
   Server server(options);
 
   const Shape shape{flags.elements + flags.more_elements};
+  const Tensor expected =
+      learned_serially(static_cast<int>(std::ssize(server.cluster().all_tasks())), flags.steps, shape);
   const EagerVariable weights("weights", Tensor::zeros(DType::float32, shape));
   std::int64_t step = 0;
   CommittedState state({{weights}}, {step});
@@ -85,8 +87,7 @@ int run(const Flags& flags) {
   };
   run_elastic(
       state, [&] { return Communicator(server, world_of(flags)); }, train);
-  const auto ranks = static_cast<int>(std::ssize(server.cluster().all_tasks()));
-  if (flags.members_file.empty() && !identical(weights.read(), learned_serially(ranks, step, shape)))
+  if (flags.members_file.empty() && !identical(weights.read(), expected))
     throw Error(Code::data_loss, "other bits were learned");
   say(fmt::format("learned {} steps", step));
   return success;
