@@ -95,7 +95,7 @@ class TokenBarrier : public HeldSteps {
 
   // The present step may end; tokens of the next one wait. All stand still when that is the one, or when
   // nobody is left who could end this one: a backup worker too few. Who asks for a token has handed in
-  // its gradients, but they may be on their way: where those of all who ask are enough, the step ends.
+  // gradients, but others may be on their way: where those of all who ask are enough, the step ends.
   void hold() override;
   void resume() override;
   bool stand_still(const std::set<std::int64_t>& resting) const override;

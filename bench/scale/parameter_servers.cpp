@@ -92,7 +92,7 @@ class Simulation {
 
   void live(SimTask& task) {
     if (task.server().name().job == "worker") work(task);
-    // No worker leaves while others still train; then they leave one after the other.
+    // No task leaves while others still train; then they leave one after the other.
     while (m_.done < job_.workers) task.sleep(1s);
     task.sleep(100ms * ++leaving_);
   }
@@ -111,6 +111,8 @@ class Simulation {
     const auto start = now();
     for (int i = 0; i < job_.steps; ++i) train(task, step, random);
     end(seconds(now() - start));
+    // A session that ends tells its tasks so, which is no part of the steps that others still make.
+    while (m_.done < job_.workers) task.sleep(1s);
   }
 
   void train(SimTask& task, const Callable& step, SeededRandom& random) {

@@ -33,17 +33,10 @@ std::string host_of(const std::string& device) {
   return name.to_string();
 }
 
-using UpdatesByTask = std::map<std::string, std::vector<Output>>;
-
-UpdatesByTask by_task(const std::vector<Output>& updates) {
-  UpdatesByTask tasks;
+std::map<std::string, std::vector<Output>> by_task(const std::vector<Output>& updates) {
+  std::map<std::string, std::vector<Output>> tasks;
   for (const auto& update : updates) tasks[task_of(update.node().device)].push_back(update);
   return tasks;
-}
-
-// Whether an update is made on another task than that of the global step.
-bool any_elsewhere(const Training& t, const UpdatesByTask& updates) {
-  return updates.size() > 1 || !updates.contains(task_of(t.global_step.device()));
 }
 
 // What the task of the global step waits for, so that a step counts after its updates. A task of few
@@ -222,29 +215,30 @@ class ReplicaClock {
 
 // A replica's place in training, (step, serial), is in variables of its own. They move after the step's
 // token has come, the step last: a step that is run again after a failure makes the same contribution.
+// The serial is 0 where a replica contributes to a step once, and then neither kept nor sent.
 class SynchronousTraining {
  public:
   SynchronousTraining(const Training& t, const Synchronous& strategy)
-      : t_(t),
-        strategy_(strategy),
-        local_step_(local_variable(t, "local_step")),
-        local_serial_(local_variable(t, "local_serial")) {
+      : t_(t), strategy_(strategy), local_step_(local_variable(t, "local_step")) {
+    if (!contributes_once()) local_serial_ = local_variable(t, "local_serial");
     for (const auto& update : t_.updates) expect_coordinator_of(update.variable);
   }
 
   TrainOp add() {
-    sent_.emplace(
-        t_, std::vector<SentNumbers::Named>{{local_step_, "sent_step"}, {local_serial_, "sent_serial"}});
-    std::vector<Output> accumulated, counts;
+    std::vector<SentNumbers::Named> numbers{{local_step_, "sent_step"}};
+    if (local_serial_) numbers.emplace_back(*local_serial_, "sent_serial");
+    sent_.emplace(t_, numbers);
+    std::vector<Output> counts;
+    Accumulated accumulated;
     for (const auto& update : t_.updates) {
-      accumulated.push_back(accumulate(update));
+      accumulated.add(accumulate(update), task_of(t_.global_step.device()));
       counts.push_back(count_gradients(t_, update.variable, beside(update, "gradient_counts")));
     }
-    const bool asks_early = any_elsewhere(t_, by_task(accumulated)) && token_means_updated();
-    const Output token = take_token(asks_early ? handed_in() : gathered(t_, accumulated),
-                                    sent_->to(t_.global_step.device()), "take_token");
+    const Output token =
+        take_token(asks_after(accumulated), contribution(t_.global_step.device()), "take_token");
     std::vector<Output> ends{move_to(token)};
-    if (asks_early) ends.insert(ends.end(), accumulated.begin(), accumulated.end());
+    if (contributes_once())
+      ends.insert(ends.end(), accumulated.elsewhere.begin(), accumulated.elsewhere.end());
     const Output after = t_.graph.on(t_.worker, [&] {
       return t_.graph.after(ends, [&] { return t_.graph.add(identity_op(), {token}, {}, "step"); });
     });
@@ -259,11 +253,41 @@ class SynchronousTraining {
   }
 
  private:
-  // Whether nobody gets a token of the next step before each variable has its gradients of this one:
-  // then a replica may ask for it when it has sent its own, and need not hear from each task that they
-  // have come. Not where a replica contributes to a step more than once.
-  bool token_means_updated() const {
+  // The nodes that hand in the replica's gradients.
+  struct Accumulated {
+    std::vector<Output> on_coordinator, elsewhere;
+
+    void add(const Output& node, const std::string& coordinator) {
+      (task_of(node.node().device) == coordinator ? on_coordinator : elsewhere).push_back(node);
+    }
+    std::vector<Output> all() const {
+      std::vector<Output> nodes = on_coordinator;
+      nodes.insert(nodes.end(), elsewhere.begin(), elsewhere.end());
+      return nodes;
+    }
+  };
+
+  // Whether a replica contributes to each step once. Then nobody gets a token of the next step before
+  // each variable has its gradients of this one.
+  bool contributes_once() const {
     return strategy_.initial_tokens == 0 && strategy_.replicas_to_aggregate <= t_.replication.replicas;
+  }
+
+  // What a replica waits for before it asks for its next token. Where it contributes once, the token
+  // says that all variables have been updated, and the replica need not hear it from each: its gradients
+  // on the coordinator's task stand for the question, or, if there are none, that all have been sent.
+  std::vector<Output> asks_after(const Accumulated& accumulated) const {
+    if (!contributes_once()) return gathered(t_, accumulated.all());
+    return accumulated.on_coordinator.empty() ? handed_in() : accumulated.on_coordinator;
+  }
+
+  // The step and the serial of the replica's contribution, for a node on the device.
+  std::vector<Output> contribution(const std::string& device) const {
+    std::vector<Output> numbers = sent_->to(device);
+    if (contributes_once())
+      numbers.push_back(t_.graph.on(host_of(device),
+                                    [&] { return t_.graph.constant(std::int64_t{0}, "only_serial"); }));
+    return numbers;
   }
 
   // When all gradients are there, and so have been sent.
@@ -292,13 +316,13 @@ class SynchronousTraining {
     attrs["global_step"] = t_.global_step.name();
     GradientInputs inputs(update.gradient);
     auto& all = inputs.outputs;
-    const auto& contribution = sent_->to(update.variable.device());
-    all.insert(inputs.sparse ? all.begin() : all.end(), contribution.begin(), contribution.end());
+    const std::string device = update.variable.device();  // a copy: the graph grows
+    const auto numbers = contribution(device);
+    all.insert(inputs.sparse ? all.begin() : all.end(), numbers.begin(), numbers.end());
     if (t_.learning_rate) all.push_back(t_.learning_rate);
     const OpDef& op = inputs.sparse ? accumulate_sparse_gradient_op() : accumulate_gradient_op();
-    return t_.graph.on(update.variable.device(), [&] {
-      return t_.graph.add(op, all, std::move(attrs), beside(update, "accumulate"));
-    });
+    return t_.graph.on(
+        device, [&] { return t_.graph.add(op, all, std::move(attrs), beside(update, "accumulate")); });
   }
 
   std::vector<TrainOp::Rejoin> rejoin() {
@@ -336,14 +360,16 @@ class SynchronousTraining {
   }
 
   Output move_to(Output token) {
-    const Output serial = t_.graph.assign(local_serial_, token.output(1), "set_local_serial");
-    return t_.graph.after({serial},
-                          [&] { return t_.graph.assign(local_step_, token, "set_local_step"); });
+    std::vector<Output> before;
+    if (local_serial_)
+      before.push_back(t_.graph.assign(*local_serial_, token.output(1), "set_local_serial"));
+    return t_.graph.after(before, [&] { return t_.graph.assign(local_step_, token, "set_local_step"); });
   }
 
   const Training& t_;
   const Synchronous& strategy_;
-  Variable local_step_, local_serial_;
+  Variable local_step_;
+  std::optional<Variable> local_serial_;
   std::optional<SentNumbers> sent_;  // both, in training
 };
 

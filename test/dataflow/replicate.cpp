@@ -114,9 +114,9 @@ BOOST_AUTO_TEST_CASE(a_second_server_reports_once_however_many_variables_it_has)
 
 // Nobody gets a token before each variable has its gradients; but who hands in several in a step must
 // know that each has come.
-BOOST_AUTO_TEST_CASE(a_replica_with_many_servers_asks_for_its_token_when_it_has_sent_its_gradients) {
+BOOST_AUTO_TEST_CASE(gradients_on_the_task_of_the_global_step_ask_for_the_token) {
   for (const int to_aggregate : {1, 2, 3}) {
-    const bool early = to_aggregate <= 2;
+    const bool once = to_aggregate <= 2;
     Graph g;
     TrainOp train;
     g.on(actorflow::replica_device_setter(3, "ps", "/job:worker/task:1"), [&] {
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_replica_with_many_servers_asks_for_its_token_when_it_has_
                        {.replica = 1,
                         .replicas = 2,
                         .strategy = Synchronous{.replicas_to_aggregate = to_aggregate,
-                                                .initial_tokens = early ? 0 : 1}});
+                                                .initial_tokens = once ? 0 : 1}});
     });
     const auto accumulates = [&g](NodeId id) {
       return g.def().node(id).op == &accumulate_gradient_op();
@@ -139,8 +139,41 @@ BOOST_AUTO_TEST_CASE(a_replica_with_many_servers_asks_for_its_token_when_it_has_
     const Node& end = train.step.node();
     const Node& token = g.def().node(end.inputs.at(0).node);
     const Node& asks = g.def().node(token.controls.at(0));
-    BOOST_TEST(std::ranges::count_if(asks.controls, accumulates) == (early ? 0 : 3), to_aggregate);
-    BOOST_TEST(std::ranges::count_if(end.controls, accumulates) == (early ? 3 : 0), to_aggregate);
+    BOOST_TEST_REQUIRE(token.controls.size() == 1U);
+    BOOST_TEST(asks.device == (once ? "/job:ps/task:0" : "/job:worker/task:1"), to_aggregate);
+    BOOST_TEST(accumulates(token.controls[0]) == once, to_aggregate);
+    BOOST_TEST(std::ranges::count_if(asks.controls, accumulates) == (once ? 0 : 3), to_aggregate);
+    BOOST_TEST(std::ranges::count_if(end.controls, accumulates) == (once ? 2 : 0), to_aggregate);
+  }
+}
+
+// The task of the global step has no variable of the loss.
+BOOST_AUTO_TEST_CASE(a_replica_asks_for_its_token_when_it_has_sent_its_gradients_elsewhere) {
+  Model m;
+  const TrainOp train = minimize(m.graph, m.loss, {m.a}, m.step, Sgd{}, synchronous);
+  const Node& token = m.node(train.step.node().inputs.at(0).node);
+  BOOST_TEST_REQUIRE(token.controls.size() == 1U);
+  BOOST_TEST(m.node(token.controls[0]).device == "/job:worker/task:1");
+  const Node accumulated = m.nodes(accumulate_gradient_op()).at(0);
+  BOOST_TEST(accumulated.device == "/job:ps/task:1");
+  BOOST_TEST((m.node(token.controls[0]).controls == std::vector<NodeId>{accumulated.inputs.at(0).node}));
+}
+
+// One message in place of two for each task and step.
+BOOST_AUTO_TEST_CASE(a_replica_that_contributes_to_a_step_once_sends_no_serial) {
+  for (const bool once : {true, false}) {
+    Model m;
+    minimize(m.graph, m.loss, {m.a, m.b}, m.step, Sgd{},
+             {.replica = 1,
+              .replicas = once ? 3 : 2,
+              .strategy =
+                  Synchronous{.replicas_to_aggregate = once ? 2 : 3, .initial_tokens = once ? 0 : 1}});
+    for (const Node& accumulated : m.nodes(accumulate_gradient_op())) {
+      const Node& serial = m.node(accumulated.inputs.at(2).node);
+      const std::string task = once ? accumulated.device : "/job:worker/task:1";
+      BOOST_TEST(serial.device.starts_with(task), once);
+      if (once) BOOST_TEST(attr<Tensor>(serial, "value").scalar<std::int64_t>() == 0);
+    }
   }
 }
 
@@ -251,8 +284,7 @@ BOOST_AUTO_TEST_CASE(a_synchronous_step_ends_when_the_token_is_the_local_step) {
   BOOST_TEST(token.op == &take_token_op());
   BOOST_TEST(token.device == m.step.device());
   BOOST_TEST(attr<std::int64_t>(token, "accumulators") == 2);
-  BOOST_TEST_REQUIRE(token.controls.size() == 1U);
-  BOOST_TEST(m.node(token.controls[0]).device == "/job:worker/task:1");  // it has sent its gradients
+  BOOST_TEST(token.controls.size() == 1U);  // the gradient on its own task
   const Node& advance = m.node(end.controls.at(0));
   BOOST_TEST(advance.op == &assign_variable_op());
   BOOST_TEST(attr<std::string>(advance, "variable") == "local_step/1");
