@@ -2,7 +2,6 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -23,17 +22,20 @@ namespace {
 struct Event {
   Event() = default;
   explicit Event(const std::string& line)
-      : phase(field(line, "\"ph\":\"([a-zA-Z])\"")),
-        process(field(line, "\"pid\":([0-9]+)")),
-        name(field(line, "\"name\":\"([^\"]*)\"")),
-        id(field(line, "\"id\":([0-9]+)")),
-        argument(field(line, "\"args\":\\{\"name\":\"([^\"]*)\"")),
-        time_us(number(field(line, "\"ts\":(-?[0-9]+)"))),
-        duration_us(number(field(line, "\"dur\":(-?[0-9]+)"))) {}
+      : phase(field(line, "\"ph\":\"")),
+        process(field(line, "\"pid\":")),
+        name(field(line, "\"name\":\"")),
+        id(field(line, "\"id\":")),
+        argument(field(line, "\"args\":{\"name\":\"")),
+        time_us(number(field(line, "\"ts\":"))),
+        duration_us(number(field(line, "\"dur\":"))) {}
 
-  static std::string field(const std::string& line, const std::string& pattern) {
-    std::smatch found;
-    return std::regex_search(line, found, std::regex(pattern)) ? found[1].str() : "";
+  // What follows the key; "" without it.
+  static std::string field(const std::string& line, const std::string& key) {
+    const auto at = line.find(key);
+    if (at == std::string::npos) return "";
+    const auto begin = at + key.size();
+    return line.substr(begin, line.find_first_of("\",}", begin) - begin);
   }
   static std::int64_t number(const std::string& text) { return text.empty() ? 0 : std::stoll(text); }
 
@@ -90,7 +92,7 @@ BOOST_AUTO_TEST_CASE(one_file_has_the_steps_messages_and_waits_of_all_processes)
       for (const std::string worker : {"/job:worker/task:0", "/job:worker/task:1"}) {
         BOOST_TEST(ways.contains(ps + " > " + worker));
         BOOST_TEST(ways.contains(worker + " > " + ps));
-        BOOST_TEST(picture.has(worker, "matmul"), worker);
+        BOOST_TEST(picture.has(worker, "MatMul"), worker);
         BOOST_TEST(picture.has(ps, "waits for"), ps);
         BOOST_TEST(contains(trace.output(), worker + ":"), trace.output());
       }
@@ -98,15 +100,6 @@ BOOST_AUTO_TEST_CASE(one_file_has_the_steps_messages_and_waits_of_all_processes)
       BOOST_TEST(ends.first.time_us <= ends.second.time_us, ends.first.name);
     for (const auto& span : picture.spans) BOOST_TEST(span.duration_us >= 0, span.name);
   }
-}
-
-BOOST_AUTO_TEST_CASE(a_job_that_runs_no_step_has_nothing_to_show) {
-  const Folder folder;
-  Trainers trainers(1, 1, {});
-  trainers.start("ps", 0);
-  BOOST_TEST(trainers.task("ps", 0).prints("/job:ps/task:0"));
-  Process idle({"actorflow", "trace", trainers.address("ps", 0), "--ms=10", "-o", folder.file("t")});
-  BOOST_TEST(idle.wait() == 1, idle.output());
 }
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {

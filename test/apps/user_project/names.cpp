@@ -1,6 +1,7 @@
 // Takes the address of every public function: one that is not installed, or not in a library, fails to
 // build.
 #include "actors/actorflow.h"
+#include "actors/client/record_job.h"
 #include "actors/ensembles/ensemble.h"
 #include "actors/events/event_reader.h"
 #include "actors/jobs/job.h"
@@ -14,6 +15,7 @@
 #include "actors/models/text/transformer.h"
 #include "actors/simulation/simulation_test.h"
 #include "actors/strategies/distributed_optimizer.h"
+#include "dataflow/ops/trace_ops.h"
 #include "dataflow/train/replicated_state.h"
 #include "kernels/shuffle/group_table.h"
 #include "kernels/update/elementwise_optimizer.h"
@@ -210,6 +212,8 @@ void name_library() {
        &af::queue_enqueue_op, &af::queue_enqueue_many_op, &af::queue_dequeue_op,
        &af::queue_dequeue_many_op, &af::queue_dequeue_up_to_op, &af::queue_close_op, &af::queue_size_op,
        &af::queue_is_closed_op, &af::iterator_get_next_op, &af::queue_ops);
+  // dataflow/ops/trace_ops.h
+  keep(&af::record_task, &af::record_task_op, &af::trace_ops, &af::record_tensors, &af::task_record_of);
   // dataflow/train/optimizer_choice.h
   keep(&af::name_contains, &af::muon_for_matrices, &af::decay_except<af::AdamW>);
   // dataflow/train/partitioned_variable.h
