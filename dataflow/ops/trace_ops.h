@@ -12,8 +12,7 @@
 
 namespace actorflow {
 
-// -> clock int64 [3]: the task's steady clock at begin and end, in microseconds, and how many events
-// were
+// -> clock int64 [3]: the task's steady clock at begin and end, in microseconds, and how many events were
 //    dropped; texts string [n, 4] and numbers int64 [n, 6]: the events, for task_record_of().
 // The node takes `milliseconds`, from 0 to max_record_milliseconds, in which the task goes on with its
 // work; with 0 it tells its clock. It has no gradient. It fails as unavailable if the task is being

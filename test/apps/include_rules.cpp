@@ -137,7 +137,7 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
     {"actors/models/network", {"actors/layers"}},
     {"actors/models/pipeline",
      {"actors/client", "actors/layers", "actors/models/network", "actors/runtime", "actors/task"}},
-    {"actors/models/logs", {"actors/layers", "actors/runtime"}},
+    {"actors/models/logs", {"actors/client", "actors/layers", "actors/runtime"}},
     {"actors/models/data",
      {"actors/client", "actors/input", "actors/models/network", "actors/runtime", "actors/task"}},
     {"actors/models/images", {"actors/input", "actors/layers", "actors/models/network"}},

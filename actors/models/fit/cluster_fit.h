@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "actors/models/fit/epoch_sums.h"
 #include "actors/models/fit/fit_callbacks.h"
 #include "actors/models/fit/fit_data.h"
+#include "actors/models/logs/epoch_sums.h"
 #include "actors/models/logs/progress_line.h"
 #include "actors/models/logs/totals.h"
 #include "actors/models/model_engine.h"

@@ -1,4 +1,4 @@
-#include "actors/models/fit/epoch_sums.h"
+#include "actors/models/logs/epoch_sums.h"
 
 #include <algorithm>
 #include <chrono>
