@@ -54,11 +54,23 @@ bool has_schedule(const Recipe& recipe) {
   return static_cast<bool>(recipe.compile(recipe.learning_rate, 1).learning_rate);
 }
 
+// Cycles that are long, and begin at a rate that leaves the last minimum: snapshots of others are too
+// much alike for their vote to be better than the last of them (ensembles/README.md has the figures).
+Recipe of_cycles(Recipe recipe, int members) {
+  constexpr double epochs_of_cycle = 20;
+  recipe.epochs = epochs_of_cycle * members;
+  recipe.batch_size = 16;
+  recipe.learning_rate = 0.05;
+  return recipe;
+}
+
 // How members train where no flag says otherwise. Models without a schedule of their own make more
 // passes over small data, at a higher rate.
-Recipe recipe_for(const std::string& model, const std::string& data) {
+Recipe recipe_for(const std::string& model, const std::string& data, const std::string& method,
+                  int members) {
   Recipe recipe = recipe_of({.name = model});
   if (has_schedule(recipe) || (data != "iris" && data != "digits")) return recipe;
+  if (data == "digits" && method == "snapshot") return of_cycles(recipe, members);
   recipe.epochs = data == "iris" ? 40 : 30;
   recipe.batch_size = data == "iris" ? 12 : 64;
   recipe.learning_rate = data == "iris" ? 0.01 : 0.005;
@@ -67,9 +79,10 @@ Recipe recipe_for(const std::string& model, const std::string& data) {
 
 // The recipe's; for snapshots as many as make equal cycles.
 int epochs_of(const Recipe& recipe, const std::string& method, int members) {
-  const int epochs = std::max(1, static_cast<int>(std::lround(recipe.epochs)));
-  if (method != "snapshot" || members < 1) return epochs;
-  return (epochs + members - 1) / members * members;
+  constexpr double most = 1e9;  // more than anybody waits for, and an int holds whole cycles
+  const int epochs = static_cast<int>(std::lround(std::clamp(recipe.epochs, 1.0, most)));
+  if (method != "snapshot" || members < 1 || epochs % members == 0) return epochs;
+  return epochs + members - epochs % members;
 }
 
 // A flag that would change nothing is refused.
@@ -123,8 +136,8 @@ struct Flags {
         onnx(job.param("export", "")),
         hidden(job.param("hidden", "")),
         device(job.param("device", "")),
-        recipe(recipe_for(model, name)),
         members(of_ensemble(job, "members", 8, &SavedEnsemble::members)),
+        recipe(recipe_for(model, name, method, members)),
         epochs(job.param("epochs", epochs_of(recipe, method, members))),
         batch_size(job.param("batch_size", recipe.batch_size)),
         rate(job.param("learning_rate", recipe.learning_rate)),
@@ -191,8 +204,9 @@ struct Flags {
   std::string name, saved;
   std::optional<SavedEnsemble> loaded;
   std::string data, model, settings, method, vote, report, plots, save, onnx, hidden, device;
+  int members;
   Recipe recipe;
-  int members, epochs;
+  int epochs;
   std::int64_t batch_size;
   double rate;
   std::string weights;

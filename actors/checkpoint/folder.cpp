@@ -188,13 +188,14 @@ void remove_others(Storage& storage, const std::string& folder, const Manifest& 
   remove_in_turn(storage, folder, manifests, files);
 }
 
-// The first of a path's folders that is none.
-std::optional<std::string> file_in_the_way(Storage& storage, const std::string& path) {
-  for (std::size_t slash = 0; slash != path.npos;) {
-    slash = path.find('/', slash + 1);
-    if (const auto part = path.substr(0, slash); storage.exists(part)) return part;
+// Why there can be no such folder, whoever tries again; empty if nothing is known.
+std::string what_is_in_the_way(Storage& storage, const std::string& folder) {
+  try {
+    storage.list(folder);
+  } catch (const Error& error) {
+    if (error.code() == Code::not_found || error.code() == Code::invalid_argument) return error.what();
   }
-  return std::nullopt;
+  return "";
 }
 
 }  // namespace
@@ -250,8 +251,8 @@ void expect_folder_for(std::string_view what, Storage& storage, const std::strin
       throw Error(code, fmt::format("{} cannot be saved in '{}': {}", what, folder, why));
     };
     if (error.code() == Code::disk_error)
-      if (const auto file = file_in_the_way(storage, folder))
-        refuse(Code::failed_precondition, fmt::format("'{}' is a file, not a folder", *file));
+      if (const auto why = what_is_in_the_way(storage, folder); !why.empty())
+        refuse(Code::failed_precondition, why);
     refuse(error.code(), error.what());
   }
 }

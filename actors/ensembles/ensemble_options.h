@@ -30,7 +30,8 @@ enum class Vote : std::uint8_t {
 };
 
 struct EnsembleOptions {
-  int members = 0;  // 0: one for each model that was given, 10 for a single one
+  // At most one for each example, and 10,000. 0: one for each model that was given, 10 for a single one.
+  int members = 0;
   EnsembleMethod method = EnsembleMethod::full_data;
   Vote vote = Vote::automatic;    // not `hard` with stacking, whose regression answers
   std::vector<double> weights{};  // of the members' votes; none: all the same

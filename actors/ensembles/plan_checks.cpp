@@ -13,6 +13,9 @@
 namespace actorflow {
 namespace {
 
+// Each has a network of its own before the data are known, whose examples are the bound in most cases.
+constexpr int most_members = 10'000;
+
 void check_weights(const EnsembleOptions& options) {
   if (options.weights.empty()) return;
   if (options.method == EnsembleMethod::stacking)
@@ -54,6 +57,9 @@ void check_options(const EnsembleOptions& options, std::size_t models) {
         fmt::format("an ensemble: expected 2 members or more, got {}; one model alone "
                     "is trained by its own fit()",
                     options.members));
+  if (options.members > most_members)
+    throw invalid_argument(fmt::format("an ensemble: expected at most {} members, got {}; use fewer",
+                                       most_members, options.members));
   if (static_cast<std::size_t>(options.members) < models)
     throw invalid_argument(
         fmt::format("an ensemble of {} members was given {} models", options.members, models));
@@ -122,10 +128,10 @@ void check_examples(const EnsemblePlan& plan) {
   if (plan.examples.size() != expected)
     throw invalid_argument(fmt::format("an example of this ensemble is {} tensors, but the data have {}",
                                        expected, plan.examples.size()));
-  if (plan.options.method == EnsembleMethod::bagging && plan.options.members > plan.rows())
+  if (plan.options.members > plan.rows())
     throw invalid_argument(
-        fmt::format("{} members cannot be sampled from {} examples: expected at most a "
-                    "member for each example",
+        fmt::format("{} members cannot learn from {} examples: expected at most a member for each "
+                    "example; use fewer members",
                     plan.options.members, plan.rows()));
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -24,6 +25,8 @@ Code code_of(int error) {
     case EPERM:
     case EROFS:
       return Code::permission_denied;
+    case ENAMETOOLONG:
+      return Code::invalid_argument;
     default:
       return Code::disk_error;
   }
@@ -266,19 +269,25 @@ bool FileStorage::exists(const std::string& path) {
   return kind == PathKind::file;
 }
 
-void FileStorage::expect_no_pipe(const std::string& path) {
-  PathKind kind = PathKind::nothing;
-  checked(calls_.look(path, kind), "look at", path);
-  if (kind == PathKind::other)
-    throw invalid_argument("'" + path +
-                           "' is neither a file nor a folder: pipes and devices give their bytes once; "
-                           "write these to a file");
+void FileStorage::expect_no_file_in(const std::string& path) {
+  for (std::size_t end = 0; end < path.size();) {
+    end = std::min(path.find('/', end + 1), path.size());
+    const std::string part = path.substr(0, end);
+    PathKind kind = PathKind::nothing;
+    checked(calls_.look(part, kind), "look at", part);
+    if (kind == PathKind::file)
+      throw StorageError(Code::not_found, "'" + part + "' is a file, not a folder");
+    if (kind == PathKind::other)
+      throw invalid_argument("'" + part +
+                             "' is neither a file nor a folder: pipes and devices give their bytes "
+                             "once, and keep none; write these to a file");
+  }
 }
 
 std::vector<std::string> FileStorage::list(const std::string& folder) {
   std::vector<std::string> names;
   const int result = calls_.list(folder, names);
-  if (result == -ENOTDIR) expect_no_pipe(folder);
+  if (result == -ENOTDIR) expect_no_file_in(folder);
   if (result != -ENOENT) checked(result, "list", folder);
   return names;
 }

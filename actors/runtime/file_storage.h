@@ -36,7 +36,8 @@ class FileStorage : public Storage, public FileTimes {
   // them.
   void create_folders(const std::string& folder);
   void make_folder(const std::string& folder, PathKind in_its_place);
-  void expect_no_pipe(const std::string& path);
+  // Throws what no further try can change: a part of the path is a file, a pipe or a device.
+  void expect_no_file_in(const std::string& path);
   bool is_synced(const std::string& folder);
   void note(const std::string& folder, bool synced);
 

@@ -190,6 +190,12 @@ LabelledData TrainFlags::load(TrainOptions& options, int workers) const {
   if (options.batch_size > loaded.train_count)
     throw UsageError(fmt::format("--batch-size is {}, but there are {} {} to train on",
                                  options.batch_size, loaded.train_count, loaded.noun));
+  if (is_synchronous(options.strategy) && options.batch_size * workers > loaded.train_count)
+    throw UsageError(fmt::format(
+        "--batch-size is {}, so a step of {} synchronous workers takes {} {}, but there are {} to train "
+        "on; give a batch of at most {}, or fewer workers",
+        options.batch_size, workers, workers * options.batch_size, loaded.noun, loaded.train_count,
+        loaded.train_count / workers));
   check_usage([&] { architecture_of(options.model, loaded.types); });
   follow_recipe(options, loaded, workers);
   return loaded;

@@ -56,7 +56,12 @@ class WatchedCalls final : public test::RealCalls {
     return result;
   }
 
+  int list(const std::string& path, std::vector<std::string>& names) override {
+    return list_error != 0 ? -list_error : RealCalls::list(path, names);
+  }
+
   std::function<void()> made;
+  int list_error = 0;  // of each look into a folder
   std::set<std::string> synced;
   std::string foreign;  // a folder that belongs to somebody else
   bool can_sync_folders = true;
@@ -243,6 +248,36 @@ BOOST_AUTO_TEST_CASE(a_file_in_the_place_of_a_folder_is_an_error_of_the_disk_tha
   });
   expect_checkpoint_folder(disk, path("new/folder"));
   BOOST_TEST(disk.list(path("new/folder")).empty());
+}
+
+// Unlike an error that may pass, which is tried again for a while.
+BOOST_AUTO_TEST_CASE(what_no_further_try_can_change_is_no_error_of_the_disk) {
+  disk.write_atomically(path("file"), bytes_of("x"));
+  for (const auto* below : {"file", "file/a"})
+    BOOST_CHECK_EXCEPTION(disk.list(path(below)), Error, [&](const Error& error) {
+      return error.code() == Code::not_found &&
+             error.what() == "'" + path("file") + "' is a file, not a folder";
+    });
+  for (const std::string below : {"/dev/null", "/dev/null/a"}) {
+    BOOST_CHECK_EXCEPTION(disk.list(below), Error,
+                          [](const Error& error) { return error.code() == Code::invalid_argument; });
+    BOOST_CHECK_EXCEPTION(expect_checkpoint_folder(disk, below), Error, [](const Error& error) {
+      return error.code() == Code::failed_precondition &&
+             std::string(error.what()).find("'/dev/null' is neither a file nor a folder") !=
+                 std::string::npos;
+    });
+  }
+  BOOST_CHECK_EXCEPTION(disk.create(path(std::string(300, 'a') + "/b")), Error,
+                        [](const Error& error) { return error.code() == Code::invalid_argument; });
+}
+
+// The folder is there.
+BOOST_AUTO_TEST_CASE(a_disk_that_denies_a_folder_has_an_error_that_may_pass) {
+  WatchedCalls calls;
+  calls.list_error = ENOTDIR;
+  FileStorage storage(calls);
+  BOOST_CHECK_EXCEPTION(storage.list(folder.path()), Error,
+                        [](const Error& error) { return error.code() == Code::disk_error; });
 }
 
 BOOST_AUTO_TEST_CASE(a_start_outlasts_an_error_of_the_disk_that_passes) {

@@ -83,6 +83,9 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
   expect_failure({"actorflow", "train", "mnist", "--optimizer", "adm"}, bad_usage, {"'adm'", "adam"});
   expect_failure({"actorflow", "train", "mnist", "--data=digits", "--batch-size=5000"}, bad_usage,
                  {"--batch-size is 5000", "1437 images"});
+  expect_failure(
+      {"actorflow", "train", "mnist", "--data=digits", "--sync", "--workers=3", "--batch-size=480"},
+      bad_usage, {"--batch-size is 480", "takes 1440 images", "there are 1437", "at most 479"});
   expect_failure({"actorflow", "train", "mnist", "--model=lenet", "--hidden=9"}, bad_usage,
                  {"--hidden", "--model=mlp", "lenet"});
   expect_failure({"actorflow", "train", "mnist", "--model=fast", "--set=channels=8,8"}, bad_usage,

@@ -36,6 +36,7 @@ std::string refused_fit(const EnsembleOptions& options, const Labelled& data, co
 
 BOOST_AUTO_TEST_CASE(options_are_checked_at_once) {
   expect_error(refused({.members = 1}), "expected 2 members or more, got 1");
+  expect_error(refused({.members = 10'001}), "expected at most 10000 members, got 10001; use fewer");
   expect_error(refused({.members = 3, .weights = {1, 2}}), "expected one for each of 3 members, got 2");
   expect_error(refused({.members = 2, .weights = {1, -2}}), "numbers of 0 or more, got -2");
   expect_error(refused({.members = 2, .weights = {0, 0}}), "one at least must be above 0");
@@ -121,8 +122,10 @@ BOOST_AUTO_TEST_CASE(what_the_members_have_not_learned_is_refused_before_any_pre
 
 BOOST_AUTO_TEST_CASE(data_are_checked_before_any_member_trains) {
   const Labelled ten = three_clouds(10, 1);
-  expect_error(refused_fit({.members = 11, .method = EnsembleMethod::bagging}, ten, quiet(1, 4)),
-               "11 members cannot be sampled from 10 examples");
+  for (const EnsembleMethod method : {EnsembleMethod::full_data, EnsembleMethod::bagging,
+                                      EnsembleMethod::stacking, EnsembleMethod::snapshot})
+    expect_error(refused_fit({.members = 11, .method = method}, ten, quiet(11, 4)),
+                 "11 members cannot learn from 10 examples: expected at most a member for each example");
   expect_error(refused_fit({.members = 2}, ten, quiet(1, 11)),
                "a batch of 11 is larger than all that member 0 learns: 10 examples");
   expect_error(

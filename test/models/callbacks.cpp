@@ -136,6 +136,10 @@ BOOST_AUTO_TEST_CASE(folders_that_callbacks_cannot_use_are_refused_before_traini
     BOOST_TEST(epochs == 0);
   }
   Model model = step_counter();
+  BOOST_CHECK_EXCEPTION(model.fit(examples(), with({model_checkpoint("/dev/null")}, 1)), Error,
+                        says("'/dev/null' is neither a file nor a folder"));
+  BOOST_CHECK_EXCEPTION(model.load(folder.file("taken")), Error,
+                        says("'" + folder.file("taken") + "' is a file, not a folder"));
   BOOST_CHECK_EXCEPTION(model.fit(examples(), with({csv_logger(folder.path())}, 1)), Error,
                         says("the log " + folder.path() + " cannot be replaced: "));
 }
