@@ -258,10 +258,10 @@ void Worker::refuse(const EndOfRecord& message, Status why) {
 }
 
 void Worker::record(const StateCall& call) {
-  const std::chrono::milliseconds time(attr<std::int64_t>(*call.node, "milliseconds"));
-  if (time.count() == 0) return complete(call.reply_to, record_tensors(recorder_->clock()));
+  const std::chrono::milliseconds length(attr<std::int64_t>(*call.node, "milliseconds"));
+  if (length.count() == 0) return complete(call.reply_to, record_tensors(recorder_->clock()));
   recorder_->begin();
-  self_->delayed_send(self_, time, EndOfRecord{call.reply_to});
+  self_->delayed_send(self_, length, EndOfRecord{call.reply_to});
 }
 
 caf::behavior worker_actor(WorkerActor* self, TaskRef task, std::shared_ptr<TaskRecorder> recorder) {

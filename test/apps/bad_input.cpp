@@ -66,7 +66,9 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
   expect_failure({"actorflow", "checkpoint"}, bad_usage, {"expected one of list, show, verify;"});
   expect_failure({"actorflow", "records", "--data", ACTORFLOW_SOURCE_DIR "/README.md", "--output", "x"},
                  bad_usage, {"expected a folder of images", "README.md' is a file"});
-  for (const char* rate : {"fast", "0", "nan"})
+  expect_failure({"actorflow", "train", "mnist", "--learning_rate", "fast"}, bad_usage,
+                 {"--learning-rate: expected a number, got 'fast'"});
+  for (const char* rate : {"0", "nan"})
     expect_failure({"actorflow", "train", "mnist", "--learning_rate", rate}, bad_usage,
                    {"--learning-rate: expected a number above 0, got '" + std::string(rate)});
   expect_failure({"actorflow", "train", "mnist", "--heartbeat_timeout=-1"}, bad_usage,

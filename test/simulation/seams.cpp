@@ -48,14 +48,14 @@ const std::vector<Rule>& rules() {
       {"the real disk",
        std::regex(R"(posix_storage\(\)|std::[io]?fstream|\bfopen\()"),
        // program_build reads the program itself; distribution a task's number, before it has a runtime;
-       // an estimator without a cluster has none that is its own. Ensembles read and write where their
-       // program does; what tasks say to each other are a job's records. Only
-       // real disks have links, by which two paths of a job may be one.
+       // an estimator without a cluster has none that is its own. Clients write traces where they run.
+       // Ensembles read and write where their program does; what tasks say to each other are a job's
+       // records. Only real disks have links, by which two paths of a job may be one.
        {"runtime/storage.h", "runtime/posix_storage.cpp", "runtime/threaded_runtime.cpp",
-        "client/session.cpp", "simulation/sim_cluster.cpp", "jobs/engine/program_build.cpp",
-        "jobs/outputs/outputs.cpp", "strategies/distribution.cpp", "estimator/model_dir.cpp",
-        "ensembles/ensemble.cpp", "ensembles/ensemble_files.cpp", "ensembles/ensemble_onnx.cpp",
-        "ensembles/ensemble_plan.cpp"}},
+        "client/record_job.cpp", "client/session.cpp", "simulation/sim_cluster.cpp",
+        "jobs/engine/program_build.cpp", "jobs/outputs/outputs.cpp", "strategies/distribution.cpp",
+        "estimator/model_dir.cpp", "ensembles/ensemble.cpp", "ensembles/ensemble_files.cpp",
+        "ensembles/ensemble_onnx.cpp", "ensembles/ensemble_plan.cpp"}},
       // Their order is the library's own: what is sent in such an order differs from machine to machine.
       {"an unordered container",
        std::regex(R"(std::unordered_)"),
