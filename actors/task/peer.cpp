@@ -62,6 +62,9 @@ caf::behavior Peer::behavior() {
       [this](ForIncarnation& message) {
         if (may_reach(message.incarnation)) on_message(message.message);
       },
+      [this](const StillThere& told) {
+        if (told.incarnation == broken_with_) broken_with_ = 0;
+      },
       [this](const LinkUp& event) { on_up(event.attempt, event.identity); },
       [this](const LinkDown& event) { on_down(event.attempt, event.reason); },
       [this](const Beat& event) { beat(event.attempt); },
@@ -82,7 +85,7 @@ void Peer::on_message(Message& message) {
 }
 
 bool Peer::may_reach(std::uint64_t incarnation) const {
-  return state_ == State::up ? incarnation == incarnation_ : incarnation != lost_;
+  return state_ == State::up ? incarnation == incarnation_ : incarnation != broken_with_;
 }
 
 // By a timer, not when an attempt fails: an attempt to connect to a silent task lasts 10 s.
@@ -221,7 +224,7 @@ void Peer::retry_or_give_up(const Status& reason) {
 
 void Peer::lose(Status reason) {
   const bool only_attending = state_ == State::connecting && waiting_.empty();
-  if (state_ == State::up) lost_ = incarnation_;
+  if (state_ == State::up) broken_with_ = incarnation_;
   state_ = State::idle;
   options_.signs->connected = false;
   waiting_.clear();

@@ -108,7 +108,7 @@ class Peer {
   std::unique_ptr<Link> link_;
   std::uint64_t attempt_ = 0;      // distinguishes events of an old link from those of the present one
   std::uint64_t incarnation_ = 0;  // that our newest connection reached
-  std::uint64_t lost_ = 0;         // that our newest connection which has broken reached
+  std::uint64_t broken_with_ = 0;  // that our newest connection which has broken reached
   std::vector<Message> waiting_;
   std::uint64_t wait_ = 0;  // counts the times that messages began to wait
   std::string refusal_;     // why the last attempt failed

@@ -137,6 +137,7 @@ void TokenBarrier::resume() {
 
 bool TokenBarrier::stand_still(const std::set<std::int64_t>& resting) const {
   if (!tokens_ || tokens_->global_step() > held_at_) return true;
+  if (!applied_.empty()) return false;  // some variables are of the next step, and others will be
   const auto has_handed_in = [this](const auto& entry) {
     return entry.second.last.step == tokens_->global_step();
   };

@@ -370,7 +370,7 @@ class SynchronousTraining {
   const Synchronous& strategy_;
   Variable local_step_;
   std::optional<Variable> local_serial_;
-  std::optional<SentNumbers> sent_;  // both, in training
+  std::optional<SentNumbers> sent_;  // made when training is added
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "test/apps/support/frame_proxy.h"
 #include "test/apps/support/process.h"
 #include "test/support/contains.h"
 #include "test/support/folder.h"
@@ -29,15 +30,25 @@ class Loops {
  public:
   static constexpr std::size_t count = 3;
 
-  explicit Loops(std::vector<std::string> flags) : flags_(std::move(flags)), ranks_(count) {
-    for (const auto& address : free_addresses(count)) hosts_ += (hosts_.empty() ? "" : ",") + address;
+  explicit Loops(std::vector<std::string> flags)
+      : flags_(std::move(flags)), addresses_(free_addresses(count)), ranks_(count) {}
+
+  // From now on processes reach each other by these, which can be cut.
+  void go_by_proxies() {
+    for (const auto& address : addresses_)
+      proxies_.push_back(std::make_unique<FrameProxy>(address, [] {
+        return [](const FrameProxy::Frame& frame, const FrameProxy::Send& send) { send(frame.bytes); };
+      }));
+  }
+  void cut_connections() {
+    for (const auto& proxy : proxies_) proxy->cut();
   }
   void start(std::size_t rank, const std::vector<std::string>& environment = {},
              const std::vector<std::string>& more = {}) {
     std::vector<std::string> command{"/usr/bin/env"};
     add(command, environment);
-    add(command,
-        {ACTORFLOW_BIN_DIR "/elastic_trainer", "--hosts", hosts_, "--rank", std::to_string(rank)});
+    add(command, {ACTORFLOW_BIN_DIR "/elastic_trainer", "--hosts", hosts_of(rank), "--rank",
+                  std::to_string(rank)});
     add(command, flags_);
     add(command, more);
     ranks_[rank] = std::make_unique<Process>(std::move(command));
@@ -62,8 +73,18 @@ class Loops {
     to.insert(to.end(), more.begin(), more.end());
   }
 
+  std::string hosts_of(std::size_t own) const {
+    std::string hosts;
+    for (std::size_t rank = 0; rank < count; ++rank) {
+      const bool by_proxy = rank != own && !proxies_.empty();
+      hosts += (hosts.empty() ? "" : ",") + (by_proxy ? proxies_[rank]->address() : addresses_[rank]);
+    }
+    return hosts;
+  }
+
   const std::vector<std::string> flags_;
-  std::string hosts_;
+  const std::vector<std::string> addresses_;
+  std::vector<std::unique_ptr<FrameProxy>> proxies_;
   std::vector<std::unique_ptr<Process>> ranks_;
 };
 
@@ -79,6 +100,18 @@ BOOST_AUTO_TEST_CASE(ranks_that_are_killed_and_come_back_change_no_bit) {
   BOOST_TEST(!contains(loops[1].output(), "made step 5\n"), loops[1].output());
   for (const std::size_t rank : {0, 2}) loops.kill(rank);
   for (const std::size_t rank : {0, 2}) loops.start(rank);
+  loops.expect_learned();
+}
+
+// The processes live, and begin their connections anew.
+BOOST_AUTO_TEST_CASE(ranks_whose_connections_break_go_on) {
+  Loops loops({"--steps=150"});
+  loops.go_by_proxies();
+  loops.start_all();
+  for (const char* step : {"made step 10\n", "made step 40\n", "made step 70\n"}) {
+    loops.wait_until(0, step);
+    loops.cut_connections();
+  }
   loops.expect_learned();
 }
 

@@ -62,9 +62,11 @@ SIMULATION_TEST(killed_ranks_that_come_back_change_no_bit, seeds(1, 40)) {
   SimCluster sim({{"worker", ranks}}, options);
   int done = 0;
   auto run = sim.start([&done](SimTask& task) { run_rank(task, done); });
-  sim.apply(random_fault_plan(
-      options.seed, {{"worker", 0}, {"worker", 1}, {"worker", 2}},
-      {.count = 3, .until = 200ms, .longest = 2s, .kinds = {kill, delay, lossy, duplicate, late}}));
+  sim.apply(random_fault_plan(options.seed, {{"worker", 0}, {"worker", 1}, {"worker", 2}},
+                              {.count = 3,
+                               .until = 200ms,
+                               .longest = 2s,
+                               .kinds = {kill, partition, delay, lossy, duplicate, late}}));
   run.finish();
   BOOST_TEST(done == ranks);
 }

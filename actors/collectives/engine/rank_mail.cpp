@@ -59,6 +59,12 @@ void RankMail::refuse_claim(int sender, int claimed) const {
                   is_rank ? name_of(claimed) : fmt::format("rank {}, which there is not", claimed)));
 }
 
+void RankMail::begin_life(std::uint64_t life, std::vector<std::uint64_t> incarnations) {
+  life_ = life;
+  incarnations_ = std::move(incarnations);
+  for (int rank = 0; rank < size(); ++rank) tell_still_there(*task_, rank_in_life(rank));
+}
+
 void RankMail::post(int rank, const std::string& type, Tensor content, Tensor payload) const {
   ActorMessage letter{.to = collectives_name,
                       .from = collectives_name,

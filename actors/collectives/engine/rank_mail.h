@@ -46,11 +46,9 @@ class RankMail {
 
   // 0: the group is not open.
   std::uint64_t life() const { return life_; }
-  // From now on messages are for these incarnations of the ranks' tasks.
-  void begin_life(std::uint64_t life, std::vector<std::uint64_t> incarnations) {
-    life_ = life;
-    incarnations_ = std::move(incarnations);
-  }
+  // From now on messages are for these incarnations of the ranks' tasks, which the leader has heard of:
+  // a connection with one of them that has broken is made again.
+  void begin_life(std::uint64_t life, std::vector<std::uint64_t> incarnations);
   // The rank's task, as it was when the life began.
   Sender rank_in_life(int rank) const {
     return {member(rank), incarnations_[static_cast<std::size_t>(rank)]};

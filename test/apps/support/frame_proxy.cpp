@@ -115,12 +115,17 @@ FrameProxy::~FrameProxy() {
     const std::lock_guard lock(mutex_);
     over_ = true;
     shutdown(listener_, SHUT_RDWR);
-    for (const int socket : sockets_) shutdown(socket, SHUT_RDWR);
   }
+  cut();
   acceptor_.join();
   carriers_.clear();
   close(listener_);
   for (const int socket : sockets_) close(socket);
+}
+
+void FrameProxy::cut() {
+  const std::lock_guard lock(mutex_);
+  for (const int socket : sockets_) shutdown(socket, SHUT_RDWR);
 }
 
 void FrameProxy::accept_all() {

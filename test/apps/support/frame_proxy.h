@@ -31,6 +31,8 @@ class FrameProxy {
   ~FrameProxy();
 
   const std::string& address() const { return address_; }
+  // Ends the connections that are there. Others may begin.
+  void cut();
 
  private:
   void accept_all();
