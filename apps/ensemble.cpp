@@ -233,15 +233,15 @@ ModelChoice given_choice(const Flags& flags) {
 }
 
 // The settings of the model: of one that is loaded those that were saved, of which a flag may say none
-// otherwise.
+// otherwise. A model that has got more settings since then has the defaults of these.
 ModelChoice choice_of(const Flags& flags) {
   ModelChoice choice = given_choice(flags);
   if (flags.loaded) {
     const std::string given =
         flags.hidden.empty() ? "set " + to_string(choice.settings) : "hidden " + flags.hidden;
-    choice.settings.merge(settings_of(flags.loaded->settings));
-    if (to_string(completed(choice).settings) != flags.loaded->settings)
-      throw flags.contradiction(given, flags.loaded->settings);
+    const ModelChoice saved = completed({flags.model, settings_of(flags.loaded->settings)});
+    choice.settings.merge(ModelSettings(saved.settings));
+    if (choice.settings != saved.settings) throw flags.contradiction(given, flags.loaded->settings);
     return choice;
   }
   // A small perceptron is enough for small data.
@@ -354,7 +354,9 @@ SavedEnsemble what_is_saved(const Flags& flags) {
           .passthrough = flags.options.passthrough};
 }
 
+// What is said of members of an earlier ensemble in this folder must not be taken for these.
 void save(const Flags& flags, const Ensemble& members) {
+  remove_saved_ensemble(posix_storage(), flags.save);
   members.save(flags.save);
   write_saved_ensemble(posix_storage(), flags.save, what_is_saved(flags));
 }
@@ -428,11 +430,9 @@ constexpr const char* meanings =
     "                          lacks it, a CPU\n"
     "  --data PATH             images in a folder or a table *.csv, instead of the project's own data\n"
     "  --report FILE --plots DIR   JSON and SVG; --save DIR: checkpoints; --export DIR: one ONNX model\n"
-    "  --load DIR              takes the members that --save has written, with the flags that say what "
-    "they "
-    "are, and\n"
-    "                          trains none; with --damaged left_out without those whose files are "
-    "damaged";
+    "  --load DIR              takes the members that --save has written, with the flags that say\n"
+    "                          what they are, and trains none; with --damaged left_out without those\n"
+    "                          whose files are damaged";
 
 bool asks_for_help(std::string_view argument) { return argument == "--help" || argument == "-h"; }
 

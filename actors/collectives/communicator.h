@@ -98,7 +98,8 @@ class Communicator {
   // Leaves the group. What this rank has in flight fails as cancelled, on all ranks.
   ~Communicator();
   // Leaves the group as a rank that is lost does: what the others have in flight, and call later, fails
-  // with this reason, and so do calls on this rank. Nothing happens if the group is over.
+  // with this reason, and so does what this rank has in flight. Its later calls throw
+  // failed_precondition, "has no group". Nothing happens if the group is over.
   void abandon(const Status& why) const;
 
   int rank() const { return place().rank; }

@@ -117,10 +117,15 @@ void Communicator::Impl::open() {
 
 void Communicator::Impl::close(const Status& why) const {
   const auto there = runtime.lock();
-  if (!there) return;
-  ask<bool>(*there, [&](std::function<void(bool)> told) {
-    send(CloseGroup{options.group, why, std::move(told)});
-  });
+  if (!there || closed.exchange(true)) return;
+  try {
+    ask<bool>(*there, [&](std::function<void(bool)> told) {
+      send(CloseGroup{options.group, why, std::move(told)});
+    });
+  } catch (...) {
+    closed = false;
+    throw;
+  }
 }
 
 CollectiveHandle Communicator::Impl::begin(CollectiveCall call, const std::string& name,

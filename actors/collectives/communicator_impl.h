@@ -2,6 +2,7 @@
 // for the answers. For communicator*.cpp.
 #pragma once
 
+#include <atomic>
 #include <caf/send.hpp>
 #include <functional>
 #include <memory>
@@ -57,7 +58,8 @@ struct Communicator::Impl {
   ~Impl();
 
   void open();
-  // Waits until the others have been told: the server may end right after.
+  // Waits until the others have been told: the server may end right after. Once only: then another
+  // communicator may have the name.
   void close(const Status& why = {}) const;
 
   template <class M>
@@ -87,6 +89,7 @@ struct Communicator::Impl {
   const std::weak_ptr<Runtime> runtime;
   const caf::actor actor;
   Entrance& entrance;  // the actor's
+  mutable std::atomic<bool> closed{false};
 };
 
 }  // namespace actorflow

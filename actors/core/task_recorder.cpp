@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
+#include <new>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -51,29 +55,75 @@ void TaskRecorder::begin() {
   if (on())
     throw Error(Code::unavailable, fmt::format("{} is being recorded already; try again later",
                                                task_.self.name.to_string()));
+  blocks_.clear();
+  blocks_.reserve(max_blocks);
+  add_block();
   record_ = clock();
   on_ = true;
 }
 
+// It is off whatever is thrown.
 TaskRecord TaskRecorder::take() {
-  const std::lock_guard lock(mutex_);
-  on_ = false;
-  record_.end_us = microseconds_of(task_.clock->now());
-  return std::exchange(record_, {});
+  TaskRecord record;
+  std::vector<Block> blocks;
+  {
+    const std::lock_guard lock(mutex_);
+    on_ = false;
+    record_.end_us = microseconds_of(task_.clock->now());
+    record = std::exchange(record_, {});
+    blocks.swap(blocks_);
+  }
+  std::size_t size = 0;
+  for (const auto& block : blocks) size += block.size();
+  record.events.reserve(size);
+  for (auto& block : blocks) {
+    std::ranges::move(block, std::back_inserter(record.events));
+    block = {};
+  }
+  return record;
 }
 
 void TaskRecorder::ran(StepId step, const TaskTrace& part) {
+  if (!on()) return;
+  std::vector<TaskEvent> events;
+  try {
+    events = events_of(step, part);
+  } catch (const std::bad_alloc&) {  // counted below
+  }
   const std::lock_guard lock(mutex_);
   if (!on() || part.start_us < record_.begin_us) return;
-  NodeTrace whole;
-  whole.start_us = part.start_us;
-  whole.end_us = part.end_us;
-  add({TaskEvent::Kind::part, step, std::move(whole)});
-  for (const auto& node : part.nodes) add({kind_of(node), step, node});
+  if (events.empty()) record_.dropped += static_cast<std::int64_t>(1 + part.nodes.size());
+  for (auto& event : events) add(std::move(event));
 }
 
 void TaskRecorder::note(TaskEvent::Kind kind, TaskId peer, const Message& message) {
   if (!on()) return;
+  std::optional<TaskEvent> event;
+  try {
+    event = event_of(kind, peer, message);
+  } catch (const std::bad_alloc&) {  // counted below
+  }
+  const std::lock_guard lock(mutex_);
+  if (!on()) return;
+  if (event)
+    add(std::move(*event));
+  else
+    ++record_.dropped;
+}
+
+// The part, and its nodes.
+std::vector<TaskEvent> TaskRecorder::events_of(StepId step, const TaskTrace& part) const {
+  std::vector<TaskEvent> events;
+  events.reserve(1 + part.nodes.size());
+  NodeTrace whole;
+  whole.start_us = part.start_us;
+  whole.end_us = part.end_us;
+  events.push_back({TaskEvent::Kind::part, step, std::move(whole)});
+  for (const auto& node : part.nodes) events.push_back({kind_of(node), step, node});
+  return events;
+}
+
+TaskEvent TaskRecorder::event_of(TaskEvent::Kind kind, TaskId peer, const Message& message) const {
   NodeTrace record;
   record.start_us = record.end_us = microseconds_of(task_.clock->now());
   record.peer = task_.name_of(peer).to_string();
@@ -85,16 +135,26 @@ void TaskRecorder::note(TaskEvent::Kind kind, TaskId peer, const Message& messag
       },
       message);
   record.channel = label.channel;
-  const std::lock_guard lock(mutex_);
-  if (on()) add({kind, label.step, std::move(record)});
+  return {kind, label.step, std::move(record)};
 }
 
 // REQUIRES: the mutex is locked.
 void TaskRecorder::add(TaskEvent event) {
-  if (record_.events.size() < max_task_events)
-    record_.events.push_back(std::move(event));
+  try {
+    if (blocks_.back().size() == events_of_block && blocks_.size() < max_blocks) add_block();
+  } catch (const std::bad_alloc&) {  // the next event may have the memory
+  }
+  if (blocks_.back().size() < events_of_block)
+    blocks_.back().push_back(std::move(event));
   else
     ++record_.dropped;
+}
+
+// REQUIRES: the mutex is locked.
+void TaskRecorder::add_block() {
+  Block block;
+  block.reserve(events_of_block);
+  blocks_.push_back(std::move(block));
 }
 
 // What nodes of a barrier, a queue or a group do is to wait.

@@ -258,10 +258,18 @@ void Worker::refuse(const EndOfRecord& message, Status why) {
 }
 
 void Worker::record(const StateCall& call) {
+  if (call.node->op != &record_task_op())
+    throw Error(Code::unimplemented,
+                fmt::format("node '{}': a worker cannot do {}", call.node->name, call.node->op->name));
   const std::chrono::milliseconds length(attr<std::int64_t>(*call.node, "milliseconds"));
   if (length.count() == 0) return complete(call.reply_to, record_tensors(recorder_->clock()));
   recorder_->begin();
-  self_->delayed_send(self_, length, EndOfRecord{call.reply_to});
+  try {
+    self_->delayed_send(self_, length, EndOfRecord{call.reply_to});
+  } catch (...) {
+    recorder_->take();
+    throw;
+  }
 }
 
 caf::behavior worker_actor(WorkerActor* self, TaskRef task, std::shared_ptr<TaskRecorder> recorder) {

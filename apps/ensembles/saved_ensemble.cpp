@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <exception>
 #include <span>
+#include <utility>
 
 #include "dataflow/values/error.h"
 #include "schema/json.h"
@@ -12,6 +14,12 @@ namespace actorflow {
 namespace {
 
 std::string path_in(const std::string& folder) { return folder + "/ensemble.json"; }
+
+int members_of(std::int64_t number) {
+  if (number < 1 || !std::in_range<int>(number))
+    throw Error(Code::data_loss, fmt::format("'members' is no number of members: {}", number));
+  return static_cast<int>(number);
+}
 
 // Throws what std::get throws.
 SavedEnsemble ensemble_of(const JsonMembers& members) {
@@ -23,7 +31,7 @@ SavedEnsemble ensemble_of(const JsonMembers& members) {
           std::pair("method", &saved.method), std::pair("vote", &saved.vote),
           std::pair("weights", &saved.weights)})
       if (name == known) *text = std::get<std::string>(value);
-    if (name == "members") saved.members = static_cast<int>(std::get<std::int64_t>(value));
+    if (name == "members") saved.members = members_of(std::get<std::int64_t>(value));
     if (name == "passthrough") saved.passthrough = std::get<std::int64_t>(value) != 0;
   }
   for (const std::string* text : {&saved.data, &saved.model, &saved.method, &saved.vote})
@@ -45,6 +53,12 @@ void write_saved_ensemble(Storage& storage, const std::string& folder, const Sav
                                         {"members", std::int64_t{saved.members}},
                                         {"passthrough", std::int64_t{saved.passthrough}}});
   storage.write_atomically(path_in(folder), std::as_bytes(std::span(text)));
+}
+
+void remove_saved_ensemble(Storage& storage, const std::string& folder) {
+  if (!storage.exists(path_in(folder))) return;
+  storage.remove(path_in(folder));
+  storage.sync(folder);
 }
 
 std::optional<SavedEnsemble> read_saved_ensemble(Storage& storage, const std::string& folder) {

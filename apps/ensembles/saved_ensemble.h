@@ -23,6 +23,8 @@ struct SavedEnsemble {
 
 // Writes folder/ensemble.json. Throws what the storage throws.
 void write_saved_ensemble(Storage& storage, const std::string& folder, const SavedEnsemble& saved);
+// Removes that file, if it is there, so that no crash brings it back. Throws what the storage throws.
+void remove_saved_ensemble(Storage& storage, const std::string& folder);
 // None where there is no such file, as of earlier versions. Throws data_loss that names the file and the
 // part that is not as expected.
 std::optional<SavedEnsemble> read_saved_ensemble(Storage& storage, const std::string& folder);

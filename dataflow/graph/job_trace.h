@@ -28,7 +28,7 @@ struct TaskEvent {
 struct TaskRecord {
   std::string task;
   std::int64_t begin_us = 0, end_us = 0;
-  std::int64_t dropped = 0;  // events beyond max_task_events
+  std::int64_t dropped = 0;  // events beyond max_task_events, or for which memory was short
   std::vector<TaskEvent> events;
 };
 inline constexpr std::size_t max_task_events = 200'000;

@@ -26,18 +26,22 @@ Check number(const std::string& what, const char* name, bool (*fits)(double)) {
           }};
 }
 
-// As the parser takes it, which makes 0 of "", and of a number that is too large the largest.
+// As the parser takes it, which makes 0 of "", and of a number that is too large the largest, or
+// infinity.
 template <class Number>
 bool is_read_whole(const std::string& text) {
   Number value{};
   errno = 0;
-  return !text.empty() && CLI::detail::lexical_cast(text, value) && errno != ERANGE;
+  return !text.empty() && CLI::detail::lexical_cast(text, value) && errno != ERANGE &&
+         std::isfinite(value);
 }
 
 template <class Number>
 std::string name_of_number(const std::string& text) {
-  if (std::is_floating_point_v<Number>) return "a number";
   Number value{};
+  if (std::is_floating_point_v<Number>)
+    return CLI::detail::lexical_cast(text, value) && !std::isfinite(value) ? "a finite number"
+                                                                           : "a number";
   const char* const end = text.data() + text.size();
   const auto [behind, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc::result_out_of_range || behind != end) return "a whole number";

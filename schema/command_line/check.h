@@ -21,7 +21,7 @@ struct Check {
   std::function<std::string(const std::string&)> mistake;
 };
 
-// Accepts the texts of numbers that a Number can be.
+// Accepts the texts of finite numbers that a Number can be.
 template <OneOfTypes<int, std::int64_t, std::uint16_t, std::uint64_t, double> Number>
 Check number_that_fits();
 // Accepts finite numbers above 0.

@@ -83,11 +83,7 @@ kj::Promise<IncomingBudget::Grant> IncomingBudget::Share::ask(std::size_t bytes)
     return Grant{{}, budget.lend(tally_, bytes)};
   auto granted = kj::newPromiseAndFulfiller<Grant>();
   budget.waiting_.push_back({tally_, bytes, budget.timer_.now(), kj::mv(granted.fulfiller)});
-  if (!std::exchange(budget.is_watching_, true)) {
-    budget.seen_bytes_ = *budget.all_;
-    budget.watching_ =
-        budget.watch().eagerlyEvaluate([&budget](kj::Exception&&) { budget.is_watching_ = false; });
-  }
+  if (!budget.is_watching_) budget.begin_watch();
   return kj::mv(granted.promise);
 }
 
@@ -118,6 +114,13 @@ void IncomingBudget::lend_to_waiting() {
   }
 }
 
+void IncomingBudget::begin_watch() {
+  seen_bytes_ = *all_;
+  watching_ = watch().eagerlyEvaluate([this](kj::Exception&&) { give_up(); });
+  is_watching_ = true;
+}
+
+// Looks every now and then, as long as somebody waits.
 kj::Promise<void> IncomingBudget::watch() {
   const auto wait_ms = std::min(look_interval_ms, timeout_ms_);
   return timer_.afterDelay(wait_ms * kj::MILLISECONDS).then([this]() -> kj::Promise<void> {
@@ -125,9 +128,19 @@ kj::Promise<void> IncomingBudget::watch() {
       look();
     } catch (const std::bad_alloc&) {  // the next look may have the memory
     }
-    is_watching_ = !waiting_.empty();
-    return is_watching_ ? watch() : kj::Promise<void>(kj::READY_NOW);
+    if (!waiting_.empty()) return watch();
+    is_watching_ = false;
+    return kj::READY_NOW;
   });
+}
+
+// Where there is no memory to look again, nobody is left to wait for a look. Takes no memory itself: the
+// text lies within its string.
+void IncomingBudget::give_up() noexcept {
+  is_watching_ = false;
+  for (auto& waiting : waiting_)
+    waiting.grant->fulfill({{Code::resource_exhausted, "out of memory"}, {}});
+  waiting_.clear();
 }
 
 // Tensors of connections that have ended are given back without a call of released().

@@ -108,8 +108,10 @@ class IncomingBudget : public std::enable_shared_from_this<IncomingBudget> {
   void released();
   void lend_to_waiting();
   bool refuse_or_report(Waiting& waiting);
+  void begin_watch();
   kj::Promise<void> watch();
   void look();
+  void give_up() noexcept;
   std::string holders() const;
 
   kj::Timer& timer_;

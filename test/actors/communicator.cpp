@@ -4,8 +4,10 @@
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "test/actors/support/rank_checks.h"
@@ -74,6 +76,23 @@ BOOST_AUTO_TEST_CASE(a_name_in_flight_is_an_error_of_its_caller_only) {
     }
     wrong.unless(identical(first.wait(), Tensor{2}));
     wrong.unless(identical(world.all_reduce(Tensor{1}, {.name = "x"}), Tensor{2}));
+  });
+}
+
+// The end of the one that has left is not the end of that group.
+BOOST_AUTO_TEST_CASE(a_group_that_was_left_has_a_successor_of_its_name) {
+  Wrong wrong;
+  Ranks ranks(2);
+  ranks.on_threads([&](int rank) {
+    std::optional<Communicator> before(std::in_place, ranks.server(rank));
+    before->barrier();
+    before->abandon({Code::aborted, "this rank goes on without it"});
+    const Status status = status_of([&] { before->barrier(); });
+    wrong.unless(status.code == Code::failed_precondition &&
+                 status.message.find("has no group") != std::string::npos);
+    const Communicator after(ranks.server(rank));
+    before.reset();
+    wrong.unless(identical(after.all_reduce(Tensor{1}), Tensor{2}));
   });
 }
 

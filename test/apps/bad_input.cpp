@@ -68,9 +68,11 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
                  bad_usage, {"expected a folder of images", "README.md' is a file"});
   expect_failure({"actorflow", "train", "mnist", "--learning_rate", "fast"}, bad_usage,
                  {"--learning-rate: expected a number, got 'fast'"});
-  for (const char* rate : {"0", "nan"})
+  expect_failure({"actorflow", "train", "mnist", "--learning_rate", "0"}, bad_usage,
+                 {"--learning-rate: expected a number above 0, got '0'"});
+  for (const char* rate : {"nan", "1e400"})
     expect_failure({"actorflow", "train", "mnist", "--learning_rate", rate}, bad_usage,
-                   {"--learning-rate: expected a number above 0, got '" + std::string(rate)});
+                   {"--learning-rate: expected a finite number, got '" + std::string(rate)});
   expect_failure({"actorflow", "train", "mnist", "--heartbeat_timeout=-1"}, bad_usage,
                  {"expected 0 or a number above it, got '-1'"});
   expect_failure({"actorflow", "train", "mnist", "--data=no_such"}, failed_run,

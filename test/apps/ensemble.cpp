@@ -212,6 +212,10 @@ BOOST_AUTO_TEST_CASE(what_is_loaded_says_itself_what_it_is) {
   expect(with(load, {"--vote", "soft"}), 2, "--vote soft" + in_saved + "hard");
   expect({"ensemble", "digits", "--load", saved}, 2, "is one of iris, not of digits");
 
+  Json too_many = Json::parse(read_file(saved + "/ensemble.json"));
+  too_many["members"] = (std::int64_t{1} << 32) + 3;
+  write_file(saved + "/ensemble.json", too_many.dump());
+  expect(load, 1, "'members' is no number of members: 4294967299");
   write_file(saved + "/ensemble.json", "{");
   expect(load, 1, saved + "/ensemble.json: ");
   std::filesystem::remove(saved + "/ensemble.json");  // as earlier versions have saved

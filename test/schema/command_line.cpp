@@ -106,6 +106,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_number_that_fits_is_refused) {
     expect(name, "3000000000", "a whole number from -2147483648 to 2147483647");
   expect("--count", "99999999999999999999", "a whole number from 0 to 18446744073709551615");
   for (const char* text : {"", "fast", "1.5x"}) expect("--rate", text, "a number");
+  for (const char* text : {"1e400", "-1e400", "inf", "nan"}) expect("--rate", text, "a finite number");
   BOOST_TEST(mistake_in(line, {"--list=1,two"}) ==
              "--list: expected a whole number, got 'two'; see numbers");
   BOOST_TEST(mistake_in(line, {"--bytes=16GiB", "--time=5s", "--round=-7", "--list=1,2"}) == "none");

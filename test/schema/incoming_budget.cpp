@@ -26,6 +26,20 @@ namespace {
 constexpr std::int64_t elements = 150 << 10;
 constexpr std::size_t size_bytes = 600 << 10;
 
+// A timer that lacks the memory for a wait when a test says so.
+struct ScarceTimer final : kj::Timer {
+  explicit ScarceTimer(kj::TimePoint start) : timer(start) {}
+  kj::TimePoint now() const override { return timer.now(); }
+  kj::Promise<void> atTime(kj::TimePoint time) override {
+    if (lacks_memory) throw std::bad_alloc();
+    return timer.atTime(time);
+  }
+  kj::Promise<void> afterDelay(kj::Duration delay) override { return atTime(now() + delay); }
+
+  kj::TimerImpl timer;
+  bool lacks_memory = false;
+};
+
 // A budget of 100 bytes, whose time goes on when a test says so.
 struct SmallBudget {
   using Room = IncomingBudget::Room;
@@ -56,7 +70,7 @@ struct SmallBudget {
   void pass(std::int64_t ms) {
     for (; ms > 0; ms -= 500) {
       now += 500 * kj::MILLISECONDS;
-      timer.advanceTo(now);
+      timer.timer.advanceTo(now);
       scope.poll();
     }
   }
@@ -65,7 +79,7 @@ struct SmallBudget {
   kj::EventLoop loop;
   kj::WaitScope scope{loop};
   kj::TimePoint now = kj::origin<kj::TimePoint>();
-  kj::TimerImpl timer{now};
+  ScarceTimer timer{now};
   std::vector<std::string> warnings;
   bool lacks_memory = false;  // for a warning
   std::shared_ptr<IncomingBudget> budget =
@@ -199,6 +213,28 @@ BOOST_FIXTURE_TEST_CASE(what_waits_ends_also_if_there_was_no_memory_to_say_so, S
   pass(8'000);
   for (const auto* asked : {&more_of_a, &more_of_b})
     BOOST_TEST(((*asked)->refusal.code == Code::resource_exhausted), (*asked)->refusal.to_string());
+}
+
+BOOST_FIXTURE_TEST_CASE(who_asks_again_is_looked_at_if_there_was_no_memory_to_look, SmallBudget) {
+  const auto of_a = ask(a, 60), of_b = ask(b, 40);
+  timer.lacks_memory = true;
+  BOOST_CHECK_THROW(a.ask(10), std::bad_alloc);
+  timer.lacks_memory = false;
+  const auto again = ask(a, 10);
+  pass(12'000);
+  BOOST_TEST((again->refusal.code == Code::resource_exhausted), again->refusal.to_string());
+}
+
+BOOST_FIXTURE_TEST_CASE(nobody_waits_for_a_look_that_there_is_no_memory_for, SmallBudget) {
+  const auto of_a = ask(a, 60), of_b = ask(b, 40), more_of_a = ask(a, 10), more_of_b = ask(b, 10);
+  timer.lacks_memory = true;
+  pass(2'000);
+  for (const auto* asked : {&more_of_a, &more_of_b})
+    BOOST_TEST((*asked)->refusal.message == "out of memory");
+  timer.lacks_memory = false;
+  const auto again = ask(a, 10);
+  pass(12'000);
+  BOOST_TEST(contains(again->refusal.message, "has given none back"), again->refusal.message);
 }
 
 // Their tensors may live on, and end without a word.

@@ -155,6 +155,7 @@ void JobCoordinator::on(int from, PartMade& made) {
     return on_failed(from, stage, {made.id, std::move(made.status), {}, {}, made.of_disk});
   if (!stage.tracker.accept(made.id.in_stage(), from, now())) return;
   undelivered_.erase(from);
+  stage.told_pauses.erase(from);  // its disk takes something again
   leave(from);
   drop_others(made.id.stage, stage, part);
   if (!stage.spec) return;  // nobody wants it any more

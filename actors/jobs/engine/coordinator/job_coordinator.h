@@ -88,7 +88,8 @@ class JobCoordinator {
     std::vector<std::optional<std::uint64_t>> checksums;  // of parts that have ever been made
     std::map<std::size_t, std::set<std::uint64_t>> skips;
     std::map<std::size_t, std::set<int>> failed_on;
-    // The longest pause of a part that was logged, by the task whose disk has refused.
+    // The longest pause of a part that was logged since the task last made one, by the task whose disk
+    // has refused.
     std::map<int, std::chrono::seconds> told_pauses;
     std::map<std::size_t, unsigned> changed;  // how often a part's records had changed on a disk
     // What is missing for parts whose attempts come back without having run: a part or partition of an
