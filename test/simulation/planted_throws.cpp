@@ -363,7 +363,11 @@ bool is_of_jobs(std::string_view handler) {
                              [handler](const char* role) { return handler.starts_with(role); });
 }
 
-bool is_of_collectives(std::string_view handler) { return handler.starts_with("collectives/"); }
+// Ranks alone speak to incarnations.
+bool is_of_collectives(std::string_view handler) {
+  return handler.starts_with("collectives/") || handler == "peer/ForIncarnation" ||
+         handler == "peer/StillThere";
+}
 
 // Handlers of jobs whose answer is the last that they do: it throws, or has been given.
 bool ends_with_its_answer(std::string_view handler) {
