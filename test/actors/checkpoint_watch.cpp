@@ -12,6 +12,7 @@
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/monitored/training_end.h"
 #include "test/actors/support/memory_storage.h"
+#include "test/support/only_clock.h"
 #include "test/support/says.h"
 
 BOOST_AUTO_TEST_SUITE(checkpoint_watch)
@@ -27,15 +28,13 @@ using Steps = std::vector<std::int64_t>;
 const std::string folder = "model";
 
 // Time passes only in waits; what is to happen meanwhile happens at its time.
-class VirtualTime final : public Runtime, public Clock {
+class VirtualTime final : public test::OnlyClock {
  public:
   void at(std::chrono::milliseconds time, std::function<void()> what) {
     events_.emplace(time_point{} + time, std::move(what));
   }
   std::chrono::nanoseconds passed() const { return now_ - time_point{}; }
 
-  time_point now() override { return now_; }
-  Clock& clock() override { return *this; }
   bool wait_until(time_point end, const std::function<void(Waker&)>&,
                   const std::function<void(Waker&)>&) override {
     if (end > time_point{} + 1h) throw std::logic_error("nothing happens any more");
@@ -47,15 +46,8 @@ class VirtualTime final : public Runtime, public Clock {
     now_ = end;
     return false;
   }
-  caf::actor_system& system() override { throw std::logic_error("there is none"); }
-  Team& team() override { throw std::logic_error("there is none"); }
-  Random& random() override { throw std::logic_error("there is none"); }
-  Storage& storage() override { throw std::logic_error("there is none"); }
-  Network& rpc_network() override { throw std::logic_error("there is none"); }
-  Network& local_network() override { throw std::logic_error("there is none"); }
 
  private:
-  time_point now_{};
   std::multimap<time_point, std::function<void()>> events_;
 };
 

@@ -43,6 +43,24 @@ struct Model {
   const Node& node(NodeId id) const { return graph.def().node(id); }
 };
 
+Output product_of_three(Graph& g, std::vector<Variable>& variables) {
+  Output product = g.constant(1.0);
+  for (const char* name : {"a", "b", "c"}) {
+    variables.push_back(g.variable(name, g.constant(2.0)));
+    product = multiply(product, variables.back());
+  }
+  return product;
+}
+
+// What the task of the global step does when a replica's step has ended.
+const Node& end_of_step(const Graph& g, const Strategy& strategy) {
+  const OpDef& last = is_synchronous(strategy) ? take_token_op() : count_step_op();
+  const auto found = std::ranges::find_if(
+      g.def().nodes, [&](const Node& node) { return node.op == &last && !node.controls.empty(); });
+  BOOST_TEST_REQUIRE((found != g.def().nodes.end()));
+  return *found;
+}
+
 const Replication synchronous{
     .replica = 1, .replicas = 3, .strategy = Synchronous{.replicas_to_aggregate = 2}};
 
@@ -66,22 +84,14 @@ BOOST_AUTO_TEST_CASE(updates_on_many_tasks_are_gathered_by_the_replica) {
     g.on(actorflow::replica_device_setter(4, "ps", "/job:worker/task:1"), [&] {
       const Variable step = global_step(g);
       std::vector<Variable> variables;
-      Output loss = g.constant(1.0);
-      for (const char* name : {"a", "b", "c"}) {
-        variables.push_back(g.variable(name, g.constant(2.0)));
-        loss = multiply(loss, variables.back());
-      }
+      const Output loss = product_of_three(g, variables);
       train =
           minimize(g, loss, variables, step, Sgd{}, {.replica = 1, .replicas = 2, .strategy = strategy});
     });
-    const OpDef& last = is_synchronous(strategy) ? take_token_op() : count_step_op();
-    const auto found = std::ranges::find_if(g.def().nodes, [&](const Node& node) {
-      return node.op == &last && !node.controls.empty();
-    });
-    BOOST_TEST_REQUIRE((found != g.def().nodes.end()));
-    BOOST_TEST(found->device == "/job:ps/task:0");
-    BOOST_TEST_REQUIRE(found->controls.size() == 1U);
-    const Node& gathered = g.def().node(found->controls[0]);
+    const Node& ended = end_of_step(g, strategy);
+    BOOST_TEST(ended.device == "/job:ps/task:0");
+    BOOST_TEST_REQUIRE(ended.controls.size() == 1U);
+    const Node& gathered = g.def().node(ended.controls[0]);
     BOOST_TEST(gathered.device == "/job:worker/task:1");
     BOOST_TEST(gathered.controls.size() == 3U);
   }
@@ -94,19 +104,12 @@ BOOST_AUTO_TEST_CASE(a_second_server_reports_once_however_many_variables_it_has)
     g.on(actorflow::replica_device_setter(2, "ps", "/job:worker/task:1"), [&] {
       std::vector<Variable> variables;
       const Variable step = global_step(g);
-      Output loss = g.constant(1.0);
-      for (const char* name : {"a", "b", "c"}) {
-        variables.push_back(g.variable(name, g.constant(2.0)));
-        loss = multiply(loss, variables.back());
-      }
+      const Output loss = product_of_three(g, variables);
       minimize(g, loss, variables, step, Sgd{}, {.replica = 1, .replicas = 2, .strategy = strategy});
     });
-    const OpDef& last = is_synchronous(strategy) ? take_token_op() : count_step_op();
-    const auto found = std::ranges::find_if(
-        g.def().nodes, [&](const Node& node) { return node.op == &last && !node.controls.empty(); });
-    BOOST_TEST_REQUIRE((found != g.def().nodes.end()));
+    const Node& ended = end_of_step(g, strategy);
     int from_second = 0;
-    for (const NodeId before : found->controls)
+    for (const NodeId before : ended.controls)
       from_second += g.def().node(before).device.starts_with("/job:ps/task:1");
     BOOST_TEST(from_second == (is_synchronous(strategy) ? 0 : 1));
   }
@@ -122,11 +125,7 @@ BOOST_AUTO_TEST_CASE(gradients_on_the_task_of_the_global_step_ask_for_the_token)
     g.on(actorflow::replica_device_setter(3, "ps", "/job:worker/task:1"), [&] {
       std::vector<Variable> variables;
       const Variable step = global_step(g);
-      Output loss = g.constant(1.0);
-      for (const char* name : {"a", "b", "c"}) {
-        variables.push_back(g.variable(name, g.constant(2.0)));
-        loss = multiply(loss, variables.back());
-      }
+      const Output loss = product_of_three(g, variables);
       train = minimize(g, loss, variables, step, Sgd{},
                        {.replica = 1,
                         .replicas = 2,

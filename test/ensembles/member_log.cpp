@@ -3,12 +3,11 @@
 
 #include <boost/test/unit_test.hpp>
 #include <chrono>
-#include <stdexcept>
 
 #include "actors/models/model.h"
-#include "actors/runtime/runtime.h"
 #include "test/ensembles/support/flowers.h"
 #include "test/support/log_lines.h"
+#include "test/support/only_clock.h"
 
 BOOST_AUTO_TEST_SUITE(member_log)
 
@@ -19,24 +18,9 @@ using namespace std::chrono_literals;
 namespace {
 
 // Time passes when the test says so.
-class ClockAlone final : public Runtime, public Clock {
+class ClockAlone final : public OnlyClock {
  public:
   void pass(std::chrono::seconds time) { now_ += time; }
-  time_point now() override { return now_; }
-  Clock& clock() override { return *this; }
-  bool wait_until(time_point, const std::function<void(Waker&)>&,
-                  const std::function<void(Waker&)>&) override {
-    throw std::logic_error("nobody waits");
-  }
-  caf::actor_system& system() override { throw std::logic_error("there is none"); }
-  Team& team() override { throw std::logic_error("there is none"); }
-  Random& random() override { throw std::logic_error("there is none"); }
-  Storage& storage() override { throw std::logic_error("there is none"); }
-  Network& rpc_network() override { throw std::logic_error("there is none"); }
-  Network& local_network() override { throw std::logic_error("there is none"); }
-
- private:
-  time_point now_{};
 };
 
 Logs loss(double value) {
