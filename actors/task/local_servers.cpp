@@ -1,6 +1,8 @@
 #include "actors/task/local_servers.h"
 
+#include <algorithm>
 #include <caf/send.hpp>
+#include <iterator>
 #include <utility>
 
 #include "actors/core/ask.h"
@@ -26,19 +28,22 @@ MasterReply LocalMaster::call(MasterRequest request) const {
 
 void LocalServers::add(const std::string& target, LocalMaster master) {
   const std::scoped_lock lock(mutex_);
-  masters_.insert_or_assign(target, std::move(master));
+  masters_.emplace(target, std::move(master));
 }
 
-void LocalServers::remove(const std::string& target) {
+void LocalServers::remove(const std::string& target, const caf::actor& master) {
   const std::scoped_lock lock(mutex_);
-  masters_.erase(target);
+  const auto [begin, end] = masters_.equal_range(target);
+  const auto found =
+      std::find_if(begin, end, [&](const auto& entry) { return entry.second.is(master); });
+  if (found != end) masters_.erase(found);
 }
 
 std::optional<LocalMaster> LocalServers::find(const std::string& target) const {
   const std::scoped_lock lock(mutex_);
-  const auto found = masters_.find(target);
-  if (found == masters_.end()) return std::nullopt;
-  return found->second;
+  const auto [begin, end] = masters_.equal_range(target);
+  if (begin == end) return std::nullopt;
+  return std::prev(end)->second;
 }
 
 LocalServers& local_servers() {

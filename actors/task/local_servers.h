@@ -22,6 +22,7 @@ class LocalMaster {
 
   // Waits for the answer. Throws cancelled if the server has ended. Thread-safe.
   MasterReply call(MasterRequest request) const;
+  bool is(const caf::actor& master) const { return master_ == master; }
 
  private:
   std::weak_ptr<Runtime> runtime_;
@@ -32,13 +33,14 @@ class LocalMaster {
 class LocalServers {
  public:
   void add(const std::string& target, LocalMaster master);
-  void remove(const std::string& target);
-  // The master of the server with that target, if there is one.
+  void remove(const std::string& target, const caf::actor& master);
+  // The master of the newest server with that target, if there is one. There are several in a simulation
+  // only, where what a killed process leaves stands beside the process that has come back.
   std::optional<LocalMaster> find(const std::string& target) const;
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, LocalMaster, std::less<>> masters_;
+  std::multimap<std::string, LocalMaster, std::less<>> masters_;
 };
 
 LocalServers& local_servers();

@@ -78,10 +78,16 @@ caf::behavior Peer::behavior() {
 
 void Peer::on_message(Message& message) {
   if (options_.recorder) options_.recorder->sent(options_.task, message);
-  if (state_ == State::up) return link_->send(std::move(message));
+  if (state_ == State::up) return send(std::move(message));
+  if (told_end_) return;
   waiting_.push_back(std::move(message));
   if (waiting_.size() == 1) self_->delayed_send(self_, first_report, StillWaiting{++wait_});
   if (state_ == State::idle) begin();
+}
+
+void Peer::send(Message message) {
+  told_end_ |= std::holds_alternative<Shutdown>(message);
+  link_->send(std::move(message));
 }
 
 bool Peer::may_reach(std::uint64_t incarnation) const {
@@ -146,7 +152,7 @@ void Peer::on_up(std::uint64_t attempt, const TaskIdentity& identity) {
   given_up_ = false;
   state_ = State::up;
   options_.signs->connected = true;
-  for (auto& message : waiting_) link_->send(std::move(message));
+  for (auto& message : waiting_) send(std::move(message));
   waiting_.clear();
   if (attending_) options_.present(identity);
   if (leaving_) return self_->quit();

@@ -79,6 +79,7 @@ class Peer {
   enum class State { idle, connecting, up };
 
   void on_message(Message& message);
+  void send(Message message);
   bool may_reach(std::uint64_t incarnation) const;
   void meet(std::uint64_t incarnation);
   void attend();
@@ -103,6 +104,7 @@ class Peer {
 
   State state_ = State::idle;
   bool leaving_ = false;
+  bool told_end_ = false;  // the task has been told that the job is over: it does not come back
   bool given_up_ = false;  // nobody has answered for the whole of connect_timeout, nor since
   bool attending_ = false;
   std::unique_ptr<Link> link_;

@@ -134,7 +134,7 @@ caf::actor Server::Impl::make_peer(TaskId other, std::shared_ptr<PeerSigns> sign
 }
 
 Server::Impl::~Impl() {
-  local_servers().remove(target);
+  local_servers().remove(target, task->master);
   job.stop("the server was destroyed");
   listener.reset();
   try {

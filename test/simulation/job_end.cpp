@@ -40,7 +40,7 @@ std::string train(SimTask& task) {
   return "";
 }
 
-// A worker closes its session when the task that it has used has gone.
+// The workers close their sessions when the task that they have used has gone.
 void end_late(SimTask& task) {
   Server& server = task.server();
   if (server.name().job == "ps") {
@@ -51,8 +51,10 @@ void end_late(SimTask& task) {
   g.on("/job:ps/task:0", [&] { return g.variable("w", g.constant(0.0F)); });
   Session session(server.target(), g);
   session.initialize_variables();
-  if (server.name().index == 0) return server.shutdown_cluster("the variable has a value");
-  server.join();
+  if (server.name().index == 0)
+    server.shutdown_cluster("the variable has a value");
+  else
+    server.join();
   task.sleep(500ms);  // by then the others have gone
   session.close();
 }
@@ -90,7 +92,7 @@ SIMULATION_TEST(a_worker_that_hears_of_it_last_has_not_failed, seeds(1, 20)) {
 }
 
 // Its last words are for tasks that will not come back.
-SIMULATION_TEST(who_has_heard_of_it_does_not_wait_for_those_who_have_gone, seeds(1, 20)) {
+SIMULATION_TEST(nobody_who_knows_of_it_waits_for_those_who_have_gone, seeds(1, 20)) {
   SimCluster sim({{"ps", 1}, {"worker", 2}}, of_this_seed({}));
   auto run = sim.start(end_late);
   run.finish();
