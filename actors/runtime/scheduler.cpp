@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 
 #include "actors/runtime/exit_status.h"
-#include "actors/runtime/polite_search.h"
 #include "actors/runtime/thread_unit.h"
 #include "dataflow/values/error.h"
 #include "kernels/core/crash_report.h"
+#include "kernels/core/polite_search.h"
 
 namespace actorflow {
 namespace {

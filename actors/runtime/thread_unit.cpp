@@ -5,9 +5,9 @@
 #include <chrono>
 #include <utility>
 
-#include "actors/runtime/polite_search.h"
 #include "actors/runtime/scheduler.h"
 #include "actors/runtime/thread_affinity.h"
+#include "kernels/core/polite_search.h"
 
 namespace actorflow {
 namespace {

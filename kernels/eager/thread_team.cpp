@@ -1,12 +1,20 @@
 #include "kernels/eager/thread_team.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <system_error>
 
 #include "dataflow/values/error.h"
+#include "kernels/core/polite_search.h"
 
 namespace actorflow {
+namespace {
+
+// A program computes its ops one after the other, and to wake a helper takes longer than a small kernel.
+constexpr std::chrono::microseconds search_time{100};
+
+}  // namespace
 
 ThreadTeam::ThreadTeam(int threads) {
   try {
@@ -65,9 +73,17 @@ void ThreadTeam::help() {
     const auto seen = posted_.load();
     if (const auto parts = parts_to_take())
       parts->work();
-    else if (!ends_)
-      posted_.wait(seen);
+    else
+      wait_for_other_than(seen);
   }
+}
+
+void ThreadTeam::wait_for_other_than(std::uint32_t seen) {
+  const auto is_new = [this, seen] { return ends_ || posted_ != seen; };
+  PoliteSearch look(search_time);
+  while (!is_new() && look.goes_on()) {
+  }
+  if (!is_new()) posted_.wait(seen);
 }
 
 }  // namespace actorflow

@@ -14,7 +14,7 @@
 
 namespace actorflow {
 
-// Sleeps while no kernel has parts. Thread-safe.
+// Looks for the parts of kernels for a moment, and then sleeps. Thread-safe.
 class ThreadTeam final : public Team {
  public:
   // `threads` with the caller: 1 has no helper. Throws resource_exhausted if there are not so many.
@@ -29,6 +29,7 @@ class ThreadTeam final : public Team {
   using PartsRef = std::shared_ptr<TeamParts>;
 
   void help();
+  void wait_for_other_than(std::uint32_t seen);
   PartsRef parts_to_take();
   void wake();
   void end();
