@@ -2,11 +2,15 @@
 // to keep what is to be saved, and no longer.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <caf/send.hpp>
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include "actors/actorflow.h"
+#include "actors/core/messages.h"
+#include "actors/core/task_context.h"
+#include "dataflow/ops/training_ops.h"
 #include "test/actors/support/saver_counter.h"
 #include "test/support/checkpoint_watch.h"
 #include "test/support/status_of.h"
@@ -52,10 +56,11 @@ struct Replica {
   std::int64_t run() { return session->run(train).scalar<std::int64_t>(); }
   // Fails as deadline_exceeded if it must wait.
   void try_to_run() { session->run(train, {}, {.timeout_ms = 100}); }
-  // A part of a step: of all variables one is updated.
+  // A part of a step: of all variables one is updated, or gets a gradient.
   void update(const std::string& variable) {
     for (NodeId id = 0; id < g.def().size(); ++id)
-      if (g.def().node(id).name == "train/apply/" + variable)
+      if (const auto& name = g.def().node(id).name;
+          name == "train/apply/" + variable || name == "train/accumulate/" + variable)
         session->run(std::vector<Output>{}, {}, {Output{&g, {id, 0}}});
   }
 };
@@ -76,6 +81,26 @@ struct Job {
   }
 
   Replica& operator[](std::size_t i) { return *replicas[i]; }
+  void make_a_step() {
+    std::vector<std::jthread> threads;
+    for (auto& replica : replicas) threads.emplace_back([&] { replica->run(); });
+  }
+  // The first server hears that the worker is gone.
+  void lose(int worker) {
+    const auto task = tasks.server("ps", 0).context();
+    const TaskId id = task->id_of({"worker", worker});
+    caf::anon_send(task->coordinator, PeerLost{id, 0, {Code::unavailable, "killed"}});
+  }
+  // As a checkpoint of the first worker does, while that one rests.
+  HoldAnswer hold(std::int64_t limit_ms) {
+    Graph g;
+    const Output answer = g.on("/job:ps/task:0", [&] {
+      return g.add(hold_steps_op(), {g.constant(Tensor::of<std::int64_t>({1}, {0}))},
+                   {{"variable", std::string("global_step")}, {"limit_ms", limit_ms}});
+    });
+    Session session(tasks.server("worker", 0).target(), g);
+    return static_cast<HoldAnswer>(session.run(answer).scalar<std::int64_t>());
+  }
   SavedCheckpoint save() { return replicas[0]->saver->save(*replicas[0]->session, storage, run_folder); }
 };
 
@@ -130,6 +155,17 @@ BOOST_AUTO_TEST_CASE(a_step_that_does_not_end_in_time_makes_a_checkpoint_that_sa
   BOOST_TEST(!saved.one_step);
   BOOST_TEST(!read_manifest(job.storage, saved.path).one_step);
   BOOST_TEST(job[2].run() == 1);  // nobody is held any more
+}
+
+// The other replicas are lost when the one server has their gradients and the other one has not.
+BOOST_AUTO_TEST_CASE(a_step_that_some_variables_have_made_is_waited_for_though_nobody_is_left) {
+  Job job(backup);
+  job.make_a_step();
+  for (const std::size_t lost : {1U, 2U}) {
+    job[lost].update("a");
+    job.lose(static_cast<int>(lost));
+  }
+  BOOST_TEST((job.hold(100) == HoldAnswer::too_late));
 }
 
 BOOST_AUTO_TEST_CASE(a_holder_that_is_lost_holds_nobody) {
