@@ -41,7 +41,14 @@ BOOST_AUTO_TEST_CASE(a_synchronous_worker_that_is_killed_and_comes_back_changes_
 BOOST_AUTO_TEST_CASE(a_backup_worker_makes_up_for_a_slow_one) {
   Trainers trainers(
       1, 3, {"--train_steps=300", "--sync_replicas", "--replicas_to_aggregate=2", "--hidden=32"});
-  trainers.start_all();
+  trainers.start("ps", 0);
+  for (const int worker : {1, 2}) trainers.start("worker", worker);
+  // So that two of them are not done before the third one comes.
+  for (const int worker : {1, 2}) {
+    Process& process = trainers.task("worker", worker);
+    BOOST_REQUIRE_MESSAGE(process.prints(" waits for the chief"), process.output());
+  }
+  trainers.start("worker", 0);
   trainers.expect_success();
   BOOST_TEST(trainers.report_number("global_step") >= 300);
   BOOST_TEST(dropped_gradients(trainers) > 0);

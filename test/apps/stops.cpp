@@ -28,7 +28,7 @@ const std::string& undisturbed_hash() {
 struct Task {
   std::string job;
   int index;
-  std::string port() const { return "/job:" + job + "/task:" + std::to_string(index) + " at "; }
+  std::string name() const { return "/job:" + job + "/task:" + std::to_string(index); }
 };
 
 // Stops one task, waits until another names it, and lets it go on.
@@ -37,8 +37,8 @@ void train_through_a_stop_of(const Task& stopped, const Task& witness) {
   job.start_all();
   job.wait_for_step(100);
   job.signal(stopped.job, stopped.index, SIGSTOP);
-  job.expect_output(witness.job, witness.index, unheard);
-  BOOST_TEST(job.output(witness.job, witness.index).find(stopped.port()) != std::string::npos);
+  job.expect_output(witness.job, witness.index,
+                    stopped.name() + " at " + job.address(stopped.job, stopped.index) + unheard);
   job.signal(stopped.job, stopped.index, SIGCONT);
   job.expect_success();
   BOOST_TEST(job.restarts() == 0);

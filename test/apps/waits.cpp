@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_is_stopped_while_it_is_asked_is_given_up) {
   BOOST_REQUIRE_MESSAGE(rank.process.prints("adds"), rank.process.output());
   const FrameProxy proxy(rank.addresses[0], [&] {
     return [&](const FrameProxy::Frame& frame, const FrameProxy::Send& send) {
-      if (calls_master(frame)) kill(rank.process.id(), SIGSTOP);
+      if (calls_master(frame)) rank.process.send_signal(SIGSTOP);  // it has stopped when this returns
       send(frame.bytes);
     };
   });

@@ -7,7 +7,7 @@ Starts a real server, opens sessions on it and checks what comes back.
 
 import asyncio
 import json
-import socket
+import re
 import struct
 import subprocess
 import sys
@@ -15,12 +15,6 @@ import sys
 import capnp
 
 OK, INVALID_ARGUMENT, NOT_FOUND, ABORTED = 0, 3, 5, 10
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def scalar(value):
@@ -119,13 +113,13 @@ IMPORTS = ["/usr/include"]
 
 if __name__ == "__main__":
     program, folder = sys.argv[1:]
-    tcp_port = free_port()
-    cluster = json.dumps({"local": [f"127.0.0.1:{tcp_port}"]})
+    cluster = json.dumps({"local": ["127.0.0.1:0"]})  # the system picks a port
     server = subprocess.Popen([program, "server", "--cluster", cluster, "--job", "local", "--task", "0"],
                               stdout=subprocess.PIPE, text=True)
     try:
-        assert "is listening" in server.stdout.readline(), "the server has not started"
-        asyncio.run(capnp.run(main(tcp_port, folder)))
+        listening = re.search(r"is listening on actorflow://127\.0\.0\.1:(\d+)", server.stdout.readline())
+        assert listening, "the server has not started"
+        asyncio.run(capnp.run(main(int(listening[1]), folder)))
     finally:
         server.terminate()
         server.wait(timeout=60)

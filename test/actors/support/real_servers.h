@@ -2,11 +2,11 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "actors/task/server.h"
 #include "kernels/core/kernel.h"
 #include "schema/rpc/master_client.h"
+#include "test/support/ports.h"
 
 namespace actorflow::test {
 
@@ -17,11 +17,8 @@ inline Server single_server(const std::string& address = "127.0.0.1:0") {
   return Server(std::move(options));
 }
 
-// An address on which nobody listens.
-inline std::string nobodys_address() {
-  const Server gone = single_server();
-  return gone.target().substr(std::string_view("actorflow://").size());
-}
+// An address on which nobody listens, nor will.
+inline std::string nobodys_address() { return free_address(); }
 
 // A target that reaches the server through its port.
 inline std::string through_port(const Server& server) {

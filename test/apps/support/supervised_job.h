@@ -35,6 +35,7 @@ class SupervisedJob {
   void start_all();
   // Waits until there is a checkpoint of this global step or later.
   void wait_for_step(std::int64_t step);
+  const std::string& address(const std::string& job, int index) { return find(job, index).address; }
   // The process of a task, which its supervisor has started.
   pid_t trainer(const std::string& job, int index);
   // Sends a signal to the trainer of a task, not to its supervisor.

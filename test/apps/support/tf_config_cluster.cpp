@@ -82,7 +82,8 @@ std::string last_line_with(const std::string& text, Process& process) {
   const auto found = output.rfind(text);
   BOOST_REQUIRE_MESSAGE(found != std::string::npos, output);
   const auto begin = output.rfind('\n', found) + 1;
-  return output.substr(begin);
+  const auto end = output.find('\n', found);
+  return output.substr(begin, end == std::string::npos ? end : end + 1 - begin);
 }
 
 }  // namespace actorflow::test

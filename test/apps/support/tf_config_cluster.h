@@ -45,7 +45,8 @@ class TfConfigCluster {
   std::map<Task, std::unique_ptr<Process>> processes_;
 };
 
-// The last line with that text, which must be there.
+// The last line with that text, which must be there, and its end. What the program has printed since,
+// such as for whom it waits while it ends, is no part of it.
 std::string last_line_with(const std::string& text, Process& process);
 
 }  // namespace actorflow::test
