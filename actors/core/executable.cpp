@@ -4,6 +4,7 @@
 
 #include "dataflow/cluster/device_name.h"
 #include "dataflow/graph/core_ops.h"
+#include "dataflow/graph/subgraph.h"
 #include "dataflow/ops/collective_ops.h"
 #include "kernels/core/region.h"
 
@@ -28,11 +29,6 @@ bool sends_its_input(const Node& node) {
   return node.op == &send_op() || (std::ranges::count(collective_ops(), node.op) > 0 && !is_grouped);
 }
 bool is_argument(const Node& node) { return node.op == &arg_op() || node.op == &retval_op(); }
-
-bool has_body(const Node& node) {
-  return std::ranges::any_of(
-      node.attrs, [](const auto& attr) { return std::holds_alternative<SubgraphRef>(attr.second); });
-}
 
 }  // namespace
 
@@ -76,7 +72,7 @@ bool Executable::computes_within(std::chrono::nanoseconds limit) const {
     if (item.device->type() != DeviceType::cpu) return false;
     if (!item.kernel) continue;
     const std::int64_t ns = cost(id).ns();
-    if (ns == 0 || (left -= ns) < 0 || has_body(*item.node)) return false;
+    if (ns == 0 || (left -= ns) < 0 || has_subgraph(item.node->attrs)) return false;
   }
   return true;
 }

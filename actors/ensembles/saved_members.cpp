@@ -24,12 +24,6 @@ Checkpoint load_only(Storage& storage, const std::string& path) {
   }
 }
 
-std::vector<TensorType> types_of(const Tuple& example) {
-  std::vector<TensorType> types;
-  for (const Tensor& input : example) types.push_back({input.dtype(), input.shape()});
-  return types;
-}
-
 // How weights differ from those of a network; "" if they do not.
 std::string difference(const std::map<std::string, TensorType>& expected,
                        const std::map<std::string, Tensor>& weights) {

@@ -1,8 +1,6 @@
 // The commands of the program `actorflow`.
 #pragma once
 
-#include <string>
-
 #include "schema/command_line/command_line.h"
 
 namespace actorflow {
@@ -29,9 +27,6 @@ void add_waits_command(Command& program);
 void add_trace_command(Command& program);
 void add_help_command(Command& program);
 void add_version_command(Command& program);
-
-// The target of a session for an address as users give it, "host:port" or whole.
-std::string target_of(const std::string& given);
 
 // Makes launch's -np, which the parser would take for -n with the value "p", its --np. In place.
 void spell_out_np(const Command& program, int argc, char** argv);

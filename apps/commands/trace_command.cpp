@@ -10,6 +10,7 @@
 #include "apps/cli/program.h"
 #include "apps/cli/security_flags.h"
 #include "apps/commands/commands.h"
+#include "apps/commands/session_target.h"
 #include "dataflow/ops/trace_ops.h"
 
 namespace actorflow {

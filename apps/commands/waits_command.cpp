@@ -8,6 +8,7 @@
 #include "apps/cli/program.h"
 #include "apps/cli/security_flags.h"
 #include "apps/commands/commands.h"
+#include "apps/commands/session_target.h"
 #include "dataflow/ops/collective_ops.h"
 
 namespace actorflow {
@@ -34,10 +35,6 @@ int run(const WaitsCommand& command) {
 }
 
 }  // namespace
-
-std::string target_of(const std::string& given) {
-  return given.find("://") == given.npos ? "actorflow://" + given : given;
-}
 
 void add_waits_command(Command& program) {
   auto command = std::make_shared<WaitsCommand>();

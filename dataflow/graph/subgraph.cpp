@@ -141,6 +141,11 @@ std::vector<TensorType> Subgraph::output_types() const {
   return types;
 }
 
+bool has_subgraph(const Attrs& attrs) {
+  return std::ranges::any_of(
+      attrs, [](const auto& attr) { return std::holds_alternative<SubgraphRef>(attr.second); });
+}
+
 Captured capture(Graph& graph, std::string_view what, const std::vector<TensorType>& arguments,
                  const GraphFunctionBody& body) {
   Graph::Tail tail(graph);

@@ -26,6 +26,9 @@ struct Captured {
   std::vector<Output> tensors;
 };
 
+// Whether a node with these attributes has a subgraph.
+bool has_subgraph(const Attrs& attrs);
+
 using GraphFunctionBody = std::function<std::vector<Output>(const std::vector<Output>& arguments)>;
 
 // Calls `body` with arguments of these types, and moves the nodes that it adds out of the graph, where

@@ -62,6 +62,12 @@ std::vector<TensorType> parse_tensor_types(std::string_view text) {
   }
 }
 
+std::vector<TensorType> types_of(std::span<const Tensor> tuple) {
+  std::vector<TensorType> types;
+  for (const Tensor& tensor : tuple) types.push_back({tensor.dtype(), tensor.shape()});
+  return types;
+}
+
 std::string describe(std::span<const Tensor> tuple) { return joined(tuple, " ", &Tensor::describe); }
 
 bool fits(std::span<const Tensor> tuple, std::span<const TensorType> types) {

@@ -19,6 +19,8 @@ std::string to_string(std::span<const TensorType> types);
 // The types that a text lists. Throws invalid_argument that names the word that is no type.
 std::vector<TensorType> parse_tensor_types(std::string_view text);
 
+// The types of the tensors, in their order.
+std::vector<TensorType> types_of(std::span<const Tensor> tuple);
 // The types of the tensors as text: "uint8[28,28] int64[]".
 std::string describe(std::span<const Tensor> tuple);
 // Whether the tensors match the types in number, dtypes and shapes.

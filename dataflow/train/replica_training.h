@@ -1,5 +1,4 @@
-// What a replica adds to its graph, for each strategy. For replicate.cpp and those
-// that define them only.
+// What a replica adds to its graph, for each strategy. For the sources of this folder only.
 #pragma once
 
 #include <string>
@@ -19,12 +18,12 @@ struct Training {
   Output learning_rate;  // or empty
 };
 
-// Its nodes, by the strategy of `training.replication`.
+// Adds the nodes of a training step. `strategy`: that of `training.replication`.
 TrainOp add_training(const Training& training, const Asynchronous& strategy);
 TrainOp add_training(const Training& training, const BoundedStaleness& strategy);
 TrainOp add_training(const Training& training, const Synchronous& strategy);
 TrainOp add_training(const Training& training, const AllReduce& strategy);
-// With AllReduce::local_steps: local_training.cpp.
+// The same for AllReduce::local_steps.
 TrainOp add_local_training(const Training& training, const AllReduce& strategy);
 
 }  // namespace actorflow

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "dataflow/graph/core_ops.h"
+#include "dataflow/graph/subgraph.h"
 #include "dataflow/values/check.h"
 
 namespace actorflow {
@@ -72,17 +73,11 @@ NodeId append(GraphDef& graph, Node node) {
   return graph.size() - 1;
 }
 
-// Whether the op has a subgraph: it may run for any time, and ends early only with its step, so it is
-// not folded.
-bool has_subgraph(const Node& node) {
-  return std::ranges::any_of(
-      node.attrs, [](const auto& attr) { return std::holds_alternative<SubgraphRef>(attr.second); });
-}
-
+// A node with a subgraph is not: it may run for any time, and ends early only with its step.
 bool is_foldable(const GraphDef& graph, const Node& node) {
   const auto is_const = [&graph](Edge edge) { return graph.node(edge.node).op == &const_op(); };
-  return node.op->is_pure() && !has_subgraph(node) && !node.inputs.empty() && node.controls.empty() &&
-         node.outputs.size() == 1 && std::ranges::all_of(node.inputs, is_const);
+  return node.op->is_pure() && !has_subgraph(node.attrs) && !node.inputs.empty() &&
+         node.controls.empty() && node.outputs.size() == 1 && std::ranges::all_of(node.inputs, is_const);
 }
 
 // True where the shape function says so; a result of unknown shape is measured when it is there.

@@ -16,6 +16,7 @@ std::vector<Op> reduce_ops();         // reduce.cu
 std::vector<Op> broadcast_ops();      // broadcast_ops.cu
 std::vector<Op> shape_ops();          // shape_ops.cu
 std::vector<Op> slice_ops();          // slice.cu
+std::vector<Op> concat_ops();         // concat.cu
 std::vector<Op> random_ops();         // random.cu
 std::vector<Op> matmul_ops();         // matmul.cu
 std::vector<Op> bias_ops();           // bias.cu

@@ -4,6 +4,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "dataflow/graph/subgraph.h"
+
 namespace actorflow {
 namespace {
 
@@ -27,11 +29,6 @@ bool same_values(const Attrs& a, const Attrs& b) {
                             [](const auto& x, const auto& y) { return same_value(x.second, y.second); });
 }
 
-bool has_body(const Attrs& attrs) {
-  return std::ranges::any_of(
-      attrs, [](const auto& entry) { return std::holds_alternative<SubgraphRef>(entry.second); });
-}
-
 }  // namespace
 
 std::shared_ptr<const Kernel> KernelCache::of(const Node& node) {
@@ -42,7 +39,7 @@ std::shared_ptr<const Kernel> KernelCache::of(const Node& node) {
       return known.kernel;
   std::shared_ptr<const Kernel> made = ops_.make(node, device_);
   // A body is made anew by each call of cond(), and would never be found again.
-  if (variants.size() < most_variants && !has_body(node.attrs))
+  if (variants.size() < most_variants && !has_subgraph(node.attrs))
     variants.push_back({node.attrs, node.outputs.size(), made});
   return made;
 }

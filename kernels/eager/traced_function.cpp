@@ -16,12 +16,6 @@ namespace {
 
 std::string name_of(const TraceOptions& options) { return "the traced function '" + options.name + "'"; }
 
-std::vector<TensorType> types_of(const std::vector<Tensor>& tensors) {
-  std::vector<TensorType> types;
-  for (const Tensor& tensor : tensors) types.push_back({tensor.dtype(), tensor.shape()});
-  return types;
-}
-
 void expect_fit(const std::vector<TensorType>& actual, const std::vector<TensorType>& expected,
                 const TraceOptions& options) {
   const auto fit = [](const TensorType& a, const TensorType& b) {

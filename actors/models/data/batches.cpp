@@ -63,12 +63,6 @@ Tuple first_example(const Dataset& elements, std::shared_ptr<Runtime> runtime) {
   return std::move(*first);
 }
 
-std::vector<TensorType> types_of(const Tuple& example) {
-  std::vector<TensorType> types;
-  for (const Tensor& tensor : example) types.push_back({tensor.dtype(), tensor.shape()});
-  return types;
-}
-
 std::vector<TensorType> types_of_example(const Dataset& elements, std::shared_ptr<Runtime> runtime) {
   return types_of(first_example(elements, std::move(runtime)));
 }

@@ -19,7 +19,6 @@ std::optional<Tuple> next_of(DatasetIterator& iterator);
 // The first example, read on the threads of the runtime; none: on threads of its own. Throws
 // invalid_argument if there is none.
 Tuple first_example(const Dataset& elements, std::shared_ptr<Runtime> runtime);
-std::vector<TensorType> types_of(const Tuple& example);
 // The types of the first example, which is read likewise.
 std::vector<TensorType> types_of_example(const Dataset& elements, std::shared_ptr<Runtime> runtime);
 

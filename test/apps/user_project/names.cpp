@@ -187,7 +187,7 @@ void name_library() {
   // dataflow/graph/step_trace.h
   keep(&af::transfers, static_cast<std::string (*)(const af::StepTrace&)>(&af::to_chrome_trace));
   // dataflow/graph/tensor_types.h
-  keep(&af::parse_tensor_types, &af::describe, &af::fits);
+  keep(&af::parse_tensor_types, &af::types_of, &af::describe, &af::fits);
   // dataflow/ops/checkpoint_ops.h
   keep(&af::snapshot_variables_op, &af::write_snapshot_op, &af::take_from_snapshot_op,
        &af::restore_variables_op, &af::checkpoint_ops, &af::checkpoint_attrs,

@@ -1,0 +1,127 @@
+// Messages of a simulated network: when they arrive, and what happens then.
+#include <algorithm>
+#include <utility>
+
+#include "actors/simulation/sim_network_impl.h"
+#include "schema/checksum.h"
+#include "schema/codec/message_bytes.h"
+
+namespace actorflow {
+namespace {
+
+using namespace std::chrono_literals;
+using Nanoseconds = std::chrono::nanoseconds;
+
+constexpr Nanoseconds retransmission_time = 200ms;
+constexpr Nanoseconds latest = 20ms;
+
+// Whether the message keeps its order behind large ones, as link.h promises.
+bool waits_for_large(const Message& message) {
+  return std::holds_alternative<AbortStep>(message) ||
+         std::holds_alternative<DeregisterGraph>(message) ||
+         std::holds_alternative<ReplicaDone>(message) || std::holds_alternative<Shutdown>(message);
+}
+
+}  // namespace
+
+Nanoseconds SimNetwork::latency(TrackId from, TrackId to) {
+  const double factor = 1 + model_.jitter * world_.random().fraction();
+  auto time =
+      Nanoseconds(static_cast<Nanoseconds::rep>(static_cast<double>(model_.latency.count()) * factor));
+  return time + machine(from).delay + machine(to).delay;
+}
+
+bool SimNetwork::joins_others(Connection& connection, std::size_t size_bytes) {
+  if (size_bytes >= large_message_bytes) return false;
+  return std::exchange(connection.delivery_left, world_.now()) == world_.now();
+}
+
+// Large messages take the ports of both machines for their time; all come in the order of their lane.
+World::Time SimNetwork::arrival(Connection& connection, const Message& message, std::size_t size_bytes,
+                                bool joins) {
+  const TrackId from = connection.caller, to = connection.port->machine;
+  const bool large = size_bytes >= large_message_bytes;
+  const auto transfer = Nanoseconds(
+      static_cast<Nanoseconds::rep>(1e9 * static_cast<double>(size_bytes) / model_.bytes_per_second));
+  World::Time time = handled(from, size_bytes, joins);
+  if (large) {
+    World::Time& sending_until = machine(from).sending_until;
+    time = sending_until = std::max(time, sending_until) + transfer;
+    time += latency(from, to);
+    World::Time& receiving_until = machine(to).receiving_until;
+    time = receiving_until = std::max(time, receiving_until + transfer);
+    if (world_.random().chance(model_.late)) time += Nanoseconds(world_.random().below(latest.count()));
+  } else {
+    if (!joins || model_.delivery_cost == 0ns) connection.delivery_latency = latency(from, to);
+    time += transfer + connection.delivery_latency;
+  }
+  if (world_.random().chance(model_.loss)) time += retransmission_time;
+  auto& last = large ? connection.last_large : connection.last_small;
+  time = std::max(time, last);
+  if (waits_for_large(message)) time = std::max(time, connection.last_large);
+  return last = time;
+}
+
+std::size_t SimNetwork::modelled_bytes(const Message& message, std::size_t encoded_bytes) const {
+  const auto* letter = std::get_if<ActorMessage>(&message);
+  if (!letter || !letter->payload.valid()) return encoded_bytes;
+  const auto payload = static_cast<double>(letter->payload.size_bytes());
+  return encoded_bytes + static_cast<std::size_t>((payload_scale_ - 1) * payload);
+}
+
+World::Time SimNetwork::handled(TrackId track, std::size_t size_bytes, bool joins) {
+  const auto cost =
+      model_.message_cost + (joins ? 0ns : model_.delivery_cost) +
+      Nanoseconds(static_cast<Nanoseconds::rep>(model_.byte_cost_ns * static_cast<double>(size_bytes)));
+  if (cost <= 0ns) return world_.now();
+  Machine& handler = machine(track);
+  handler.busy += cost;
+  return handler.busy_until = std::max(handler.busy_until, world_.now()) + cost;
+}
+
+void SimNetwork::send(const ConnectionRef& connection, const Message& message) {
+  if (!connection->open || !connection->port) return;
+  auto bytes = encode_message(message);
+  const std::size_t modelled = modelled_bytes(message, bytes.size());
+  const bool joins = joins_others(*connection, modelled);
+  if (!joins) ++deliveries_;
+  const auto flight =
+      std::make_shared<const Flight>(connection, std::move(bytes), modelled, world_.now(), joins);
+  const World::Time time = arrival(*connection, message, modelled, joins);
+  fly(flight, time);
+  if (world_.random().chance(model_.duplication))
+    fly(flight, time + latency(connection->caller, outside));
+}
+
+void SimNetwork::fly(const FlightRef& flight, World::Time arrival) {
+  world_.at(arrival, [this, flight] {
+    const TrackId from = flight->connection->caller, to = flight->connection->port->machine;
+    if (separated(from, to))
+      held_.push_back({from, to, [this, flight] { handle(flight); }});
+    else
+      handle(flight);
+  });
+}
+
+void SimNetwork::handle(const FlightRef& flight) {
+  const World::Time done =
+      handled(flight->connection->port->machine, flight->modelled_bytes, flight->joins_others);
+  if (done == world_.now()) return deliver(*flight);
+  world_.at(done, [this, flight] { deliver(*flight); });
+}
+
+void SimNetwork::deliver(const Flight& flight) {
+  const Connection& connection = *flight.connection;
+  const Port& port = *connection.port;
+  if (!port.open) return;
+  ++messages_;
+  Trace& trace = world_.trace();
+  trace.mix(checksum(flight.bytes));
+  Message message = decode_message(flight.bytes, ops_, allocator_);
+  if (trace.recording())
+    trace.message(flight.sent - World::beginning, connection.caller, world_.elapsed(), port.machine,
+                  name_of(message));
+  world_.as(port.machine, [&] { port.inbox.received(connection.self, std::move(message)); });
+}
+
+}  // namespace actorflow
