@@ -2,16 +2,16 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <filesystem>
-#include <set>
-#include <system_error>
 #include <thread>
 
+#include "actors/monitored/training_end.h"
 #include "actors/runtime/exit_status.h"
 #include "test/apps/support/cifar10_images.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/tf_config_cluster.h"
 #include "test/apps/support/trainers.h"
 #include "test/support/folder.h"
+#include "test/support/hang_limit.h"
 #include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(train_command)
@@ -49,20 +49,18 @@ std::string train_despite_kills(const std::vector<std::string>& flags) {
                  {"--checkpoint_dir", folder.file("saved"), "--save-checkpoint-steps=100"});
   TfConfigCluster cluster(command, {{"worker", 3}});
   cluster.start_all();
-  // After a loss they are at other steps than before.
-  const auto wait_for_checkpoints = [&](int count) {
-    const auto is_manifest = [](const auto& file) { return file.path().extension() == ".manifest"; };
-    std::set<std::filesystem::path> seen;
-    while (std::ssize(seen) < count) {
-      std::error_code not_there_yet;
-      for (const auto& file : std::filesystem::directory_iterator(folder.file("saved"), not_there_yet))
-        if (is_manifest(file)) seen.insert(file.path().filename());
+  const auto wait_for_step = [&](std::int64_t step) {
+    const auto end = std::chrono::steady_clock::now() + hang_limit;
+    while (latest_step(posix_storage(), folder.file("saved")).value_or(-1) < step) {
+      BOOST_REQUIRE_MESSAGE(std::chrono::steady_clock::now() < end,
+                            "no checkpoint of step " << step << ":\n"
+                                                     << cluster.process("worker", 0).output());
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   };
-  wait_for_checkpoints(3);
+  wait_for_step(200);
   cluster.replace("worker", 2);
-  wait_for_checkpoints(7);
+  wait_for_step(600);
   cluster.replace("worker", 0);
   cluster.expect_all_end(0);
   return cluster.process("worker", 0).output();
