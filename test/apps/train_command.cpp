@@ -1,18 +1,16 @@
 // `actorflow train`: any data, any strategy, here or as a task of a cluster.
 #include <boost/test/unit_test.hpp>
-#include <chrono>
 #include <filesystem>
-#include <thread>
+#include <utility>
 
-#include "actors/monitored/training_end.h"
 #include "actors/runtime/exit_status.h"
 #include "test/apps/support/cifar10_images.h"
 #include "test/apps/support/process.h"
 #include "test/apps/support/tf_config_cluster.h"
 #include "test/apps/support/trainers.h"
 #include "test/support/folder.h"
-#include "test/support/hang_limit.h"
 #include "test/support/ports.h"
+#include "test/support/saved_steps.h"
 
 BOOST_AUTO_TEST_SUITE(train_command)
 
@@ -49,19 +47,11 @@ std::string train_despite_kills(const std::vector<std::string>& flags) {
                  {"--checkpoint_dir", folder.file("saved"), "--save-checkpoint-steps=100"});
   TfConfigCluster cluster(command, {{"worker", 3}});
   cluster.start_all();
-  const auto wait_for_step = [&](std::int64_t step) {
-    const auto end = std::chrono::steady_clock::now() + hang_limit;
-    while (latest_step(posix_storage(), folder.file("saved")).value_or(-1) < step) {
-      BOOST_REQUIRE_MESSAGE(std::chrono::steady_clock::now() < end,
-                            "no checkpoint of step " << step << ":\n"
-                                                     << cluster.process("worker", 0).output());
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  };
-  wait_for_step(200);
-  cluster.replace("worker", 2);
-  wait_for_step(600);
-  cluster.replace("worker", 0);
+  for (const auto& [step, worker] : {std::pair{200, 2}, {600, 0}}) {
+    BOOST_REQUIRE_MESSAGE(comes_to_step(folder.file("saved"), step),
+                          cluster.process("worker", 0).output());
+    cluster.replace("worker", worker);
+  }
   cluster.expect_all_end(0);
   return cluster.process("worker", 0).output();
 }
