@@ -96,14 +96,18 @@ std::shared_ptr<detail::AnswerState> ActorRef::send_ask(const std::string& type,
 
 void ActorRef::wait_until_there(std::chrono::milliseconds timeout) const {
   const auto runtime = runtime_of(*route_);
+  Status told;  // by the last answer
   for (const auto end = runtime->clock().now() + timeout;; runtime->sleep(retry_interval)) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(end - runtime->clock().now());
     const Status status =
         detail::take_answer(*send_ask(message_type<detail::AreYouThere>(), {}, left)).status;
     if (status.ok()) return;
+    // A question that comes too late to be answered says less than the answer before it.
+    if (status.code == Code::deadline_exceeded) throw Error(told.ok() ? status : told);
     const bool may_come = status.code == Code::not_found || status.code == Code::unavailable;
     if (!may_come || runtime->clock().now() + retry_interval >= end) throw Error(status);
+    told = status;
   }
 }
 

@@ -29,10 +29,12 @@ class ThrowingJob {
   // slow_us: what a line takes; the job takes as long as a thousand lines, or more.
   ThrowingJob(std::size_t thrower, std::string throws, int slow_us)
       : thrower_(thrower), throws_(std::move(throws)), slow_us_(slow_us) {
+    if (thrower_ != 0) {  // else the others may be done before it comes
+      begin(thrower_);
+      BOOST_REQUIRE(test::comes_true([this] { return test::is_listening(job_.address(thrower_)); }));
+    }
     for (std::size_t task = 0; task < tasks; ++task)
-      start(task, {.slow_us = slow_us_,
-                   .program = "throwing_words",
-                   .environment = {"ACTORFLOW_TEST_THROW=" + (task == thrower_ ? throws_ : "")}});
+      if (task == 0 || task != thrower_) begin(task);
   }
 
   void expect_end() {
@@ -52,6 +54,11 @@ class ThrowingJob {
   }
 
  private:
+  void begin(std::size_t task) {
+    start(task, {.slow_us = slow_us_,
+                 .program = "throwing_words",
+                 .environment = {"ACTORFLOW_TEST_THROW=" + (task == thrower_ ? throws_ : "")}});
+  }
   // Only the first task knows what the job is, and has the journal.
   void start(std::size_t task, JobCluster::Start how) {
     if (task == 0) how.flags.insert(how.flags.end(), {"--work_folder", job_.file("work"), "--resume"});

@@ -15,6 +15,7 @@
 #include "test/support/hang_limit.h"
 #include "test/support/ports.h"
 #include "test/support/sanitized.h"
+#include "test/support/saved_steps.h"
 #include "test/support/scoped_environment.h"
 #include "test/support/status_of.h"
 
@@ -254,6 +255,8 @@ BOOST_AUTO_TEST_CASE(allocations_that_fail_now_and_then_change_no_bit_of_a_synch
     const test::ScopedEnvironment scarce("SCARCE_MEMORY_EVERY", "200000");
     job.start_all();
   }
+  // Each loss costs steps, and as much time as the machine takes.
+  BOOST_REQUIRE_MESSAGE(test::comes_to_step(job.checkpoints(), 3000), job.output());
   job.expect_success();
   const std::string undisturbed =
       test::train_in_one_process({"--sync", "--ps=2", "--workers=3", digits, hidden, steps});

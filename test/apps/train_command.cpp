@@ -1,10 +1,7 @@
 // `actorflow train`: any data, any strategy, here or as a task of a cluster.
 #include <boost/test/unit_test.hpp>
-#include <chrono>
 #include <filesystem>
-#include <set>
-#include <system_error>
-#include <thread>
+#include <utility>
 
 #include "actors/runtime/exit_status.h"
 #include "test/apps/support/cifar10_images.h"
@@ -13,6 +10,7 @@
 #include "test/apps/support/trainers.h"
 #include "test/support/folder.h"
 #include "test/support/ports.h"
+#include "test/support/saved_steps.h"
 
 BOOST_AUTO_TEST_SUITE(train_command)
 
@@ -49,21 +47,11 @@ std::string train_despite_kills(const std::vector<std::string>& flags) {
                  {"--checkpoint_dir", folder.file("saved"), "--save-checkpoint-steps=100"});
   TfConfigCluster cluster(command, {{"worker", 3}});
   cluster.start_all();
-  // After a loss they are at other steps than before.
-  const auto wait_for_checkpoints = [&](int count) {
-    const auto is_manifest = [](const auto& file) { return file.path().extension() == ".manifest"; };
-    std::set<std::filesystem::path> seen;
-    while (std::ssize(seen) < count) {
-      std::error_code not_there_yet;
-      for (const auto& file : std::filesystem::directory_iterator(folder.file("saved"), not_there_yet))
-        if (is_manifest(file)) seen.insert(file.path().filename());
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  };
-  wait_for_checkpoints(3);
-  cluster.replace("worker", 2);
-  wait_for_checkpoints(7);
-  cluster.replace("worker", 0);
+  for (const auto& [step, worker] : {std::pair{200, 2}, {600, 0}}) {
+    BOOST_REQUIRE_MESSAGE(comes_to_step(folder.file("saved"), step),
+                          cluster.process("worker", 0).output());
+    cluster.replace("worker", worker);
+  }
   cluster.expect_all_end(0);
   return cluster.process("worker", 0).output();
 }

@@ -11,6 +11,7 @@
 #include "test/apps/support/tf_config_cluster.h"
 #include "test/support/folder.h"
 #include "test/support/sanitized.h"
+#include "test/support/saved_steps.h"
 
 BOOST_AUTO_TEST_SUITE(weighted_clusters)
 
@@ -150,6 +151,9 @@ BOOST_AUTO_TEST_CASE(allocations_that_fail_now_and_then_change_nothing,
                                            "supervise", "--pause", "0.1", "--longest_pause", "0.1"},
                                           trainer(joined(flags, {"--checkpoint_dir", folder.path()}))));
   cluster.start_all();
+  // Each loss costs steps, and as much time as the machine takes.
+  constexpr std::int64_t last_step = 250 * 13;
+  BOOST_REQUIRE_MESSAGE(comes_to_step(folder.path(), last_step), cluster.chief().output());
   BOOST_TEST(cluster.result() == expected);
   std::string output;
   for (const auto& [job, tasks] : with_ps)

@@ -80,6 +80,7 @@ class JobCluster {
     for (std::size_t task = 0; task < addresses_.size(); ++task)
       start(task, {.slow_us = slow_us, .flags = task == 0 ? flags : std::vector<std::string>()});
   }
+  const std::string& address(std::size_t task) const { return addresses_[task]; }
   Process& operator[](std::size_t task) { return *processes_[task]; }
   Process& coordinator() { return *processes_[0]; }
   // A path in the job's folder.

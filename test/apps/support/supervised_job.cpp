@@ -63,7 +63,7 @@ SupervisedJob::SupervisedJob(std::vector<std::string> flags, Lan* machines, int 
   tasks_.push_back({"worker", 0, addresses[3], worker_0});
   tasks_.push_back({"worker", 1, addresses[4], worker_1});
   tasks_.push_back({"evaluator", 0, ""});
-  flags_.insert(flags_.end(), {"--checkpoint_dir=" + folder_.file("checkpoints"),
+  flags_.insert(flags_.end(), {"--checkpoint_dir=" + checkpoints(),
                                "--save_checkpoint_steps=" + std::to_string(save_steps),
                                "--report=" + folder_.file("report.json")});
   if (machines) flags_.emplace_back("--insecure");
@@ -114,7 +114,7 @@ void SupervisedJob::wait_for_step(std::int64_t step) {
   }
 }
 
-std::int64_t SupervisedJob::saved_step() const { return newest_step(folder_.file("checkpoints")); }
+std::int64_t SupervisedJob::saved_step() const { return newest_step(checkpoints()); }
 
 void SupervisedJob::expect_output(const std::string& job, int index, const std::string& text) {
   Process& process = *find(job, index).process;

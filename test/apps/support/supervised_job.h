@@ -48,6 +48,7 @@ class SupervisedJob {
   std::string output() const;  // of all tasks
   // Gives the task's name to another machine, and starts it there, too. Returns the earlier process.
   std::unique_ptr<Process> start_elsewhere(const std::string& job, int index, int machine);
+  std::string checkpoints() const { return folder_.file("checkpoints"); }
   // The global step of the newest checkpoint, or -1.
   std::int64_t saved_step() const;
 
