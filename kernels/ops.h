@@ -169,8 +169,10 @@ Output shape_of(Output x);
 // slice.cu: any dtype. The part of x from `begin` on; a size of -1 extends to the end of the axis.
 // Throws invalid_argument if the slice leaves the tensor.
 Output slice(Output x, const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& size);
+// concat.cu: any dtype. The parts, which differ along the axis only, one after the other; a negative
+// axis counts from the last.
 Output concat(const std::vector<Output>& parts, std::int64_t axis);
-// Zeros around x: before[i] and after[i] of them along axis i. Not for strings.
+// slice.cu. Zeros around x: before[i] and after[i] of them along axis i. Not for strings.
 Output pad(Output x, const std::vector<std::int64_t>& before, const std::vector<std::int64_t>& after);
 
 // random.cu: float32 or float64; no gradients. The result depends on nothing but the arguments, bit for

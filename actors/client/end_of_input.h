@@ -7,8 +7,8 @@
 
 namespace actorflow {
 
-// Runs the step again and again, until an input that it takes an element of has no more. Throws what
-// else ends it. Returns how often it ran.
+// Runs the step again and again until an input from which it takes elements has ended (out_of_range).
+// Returns the number of steps that succeeded. Throws any other error of a step.
 std::int64_t run_to_end_of_input(Session& session, Output step);
 
 }  // namespace actorflow

@@ -18,10 +18,10 @@ struct RecordJobOptions {
 };
 
 // Asks every task of the cluster of the server at `target` to record what it does, and puts the records
-// on one clock, whose 0 is the begin. Steps go on as they would have. Clocks of tasks are told apart by
-// asking each a few times: its clock lies within the time of the fastest answer. Where one clock fits
-// all tasks, as on one machine, they have the same. Throws as Session does: unavailable if a task is not
-// there or is being recorded already.
+// on one clock, whose 0 is the begin. Steps go on as they would have. Each task is asked for its clock a
+// few times; the fastest answer bounds how far that is from the clock here. Where one difference is
+// within the bounds of all tasks, as on one machine, it is taken for all. Throws as Session does:
+// unavailable if a task is not there or is being recorded already.
 JobTrace record_job(const std::string& target, const RecordJobOptions& options = {});
 
 // Writes to_chrome_trace() to a file. Throws Error if that fails.

@@ -121,7 +121,7 @@ class Communicator {
   // share. Other tensors are copied there first. Throws what Tensor::allocate() throws.
   Tensor allocate(DType dtype, const Shape& shape) const;
 
-  // Results are immutable, too: other ranks may still read them.
+  // Operations. Do not change their results: other ranks may still read them.
   //
   // Every rank gets the reduction of all ranks' values, of one shape: int32, int64, float16, bfloat16,
   // float32, float64.

@@ -38,7 +38,8 @@ class CommittedState {
   // changed.
   void sync(const Communicator& world);
 
-  // How often was committed, over all ranks whose state this is; 0: there is nothing to go back to.
+  // The number of commits that have led to this state, also those of other ranks before sync(). 0:
+  // there is nothing to go back to.
   std::int64_t commits() const { return commits_; }
 
  private:
@@ -59,11 +60,12 @@ class CommittedState {
   std::int64_t commits_ = 0;
 };
 
-// Opens a group of ranks, synchronises the state and calls `train`, and does so again, from the newest
-// commit, whenever a rank is lost or has begun anew, or memory is lacking, three times in a row at
-// most without a commit: `open` decides who takes part now, and is called anew, too, if it fails so.
-// Returns when `train` does. Throws the error after `reset_limit` times, and every other error; to
-// the other ranks this one is lost then, and they go on.
+// Opens a group of ranks by `open`, which decides who takes part now, synchronises the state, calls
+// `train` and returns when that does. If any of the three fails as unavailable or aborted, because a
+// rank is lost or has begun anew, all are done again from the newest commit; as resource_exhausted, too,
+// but three times in a row at most without a commit. After `reset_limit` times (none: no limit) the
+// error is thrown, and so is every other error at once; for the other ranks this one is lost then, and
+// they go on.
 void run_elastic(CommittedState& state, const std::function<Communicator()>& open,
                  const std::function<void(const Communicator& world)>& train,
                  std::optional<int> reset_limit = {});

@@ -12,6 +12,7 @@
 
 namespace actorflow {
 
+// The name of this machine.
 std::string host_name();
 
 struct EventWriterOptions {

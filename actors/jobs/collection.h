@@ -133,8 +133,9 @@ class Collection {
 
   // Actions.
 
-  // What parts bring to the program must fit into a quarter of JobOptions::memory_bytes together; else
-  // they throw resource_exhausted. What one keeps meanwhile must fit into the part: invalid_argument.
+  // The results that all parts bring to the program must fit into a quarter of JobOptions::memory_bytes,
+  // else an action throws resource_exhausted. What a part keeps while it runs must fit into the part's
+  // memory, else the action throws invalid_argument.
 
   // All records. Throws resource_exhausted for more than 64 MiB.
   auto collect(Where where = Where::current()) const;

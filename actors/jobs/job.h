@@ -165,7 +165,7 @@ class Job {
     return from(std::vector<T>(records.begin(), records.end()), parts, where);
   }
 
-  // The same one for the same name.
+  // The counter of this name; the same one at each call.
   Counter counter(const std::string& name) const { return Counter(state_->counter(name)); }
   std::map<std::string, std::int64_t> counters() const { return state_->counters(); }
   // The stages so far.

@@ -143,7 +143,7 @@ class Model {
   void set_weights(const std::map<std::string, Tensor>& weights);
   // One of the outermost layers. Throws not_found, with the names that there are.
   ModelLayer get_layer(const std::string& name);
-  // Of these, in the order of summary().
+  // The names of the outermost layers, in the order of summary().
   std::vector<std::string> layer_names() const;
   // Writes a checkpoint into the folder: weights, slots, the numbers of the step, epoch and batch, and
   // the learning rate; by default the five newest stay. load() takes the newest one that is whole.

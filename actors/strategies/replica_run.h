@@ -35,7 +35,8 @@ struct ReplicaOptions {
   // The tasks in a row that compute one replica together. The first runs it, the others serve.
   int tasks_per_replica = 1;
 
-  // That computes, in each replica's task, such as "gpu:0"; "", or one that the task lacks: a CPU.
+  // The device that computes in each replica's task, such as "gpu:0". A CPU for "", and in a task
+  // without that device.
   std::string device{};
 
   std::string ps_job = "ps";                // the tasks that hold the variables; not with AllReduce

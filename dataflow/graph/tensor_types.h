@@ -1,5 +1,5 @@
-// Lists of tensor types as text, such as "float32[28,28] int64[]": how an op's attributes describe
-// tuples.
+// Lists of tensor types, and their form as text, "float32[28,28] int64[]", in which an op's attributes
+// describe tuples.
 #pragma once
 
 #include <span>
@@ -15,6 +15,7 @@ namespace actorflow {
 // An element of a queue or a dataset: tensors in a fixed order.
 using Tuple = std::vector<Tensor>;
 
+// "float32[28,28] int64[]".
 std::string to_string(std::span<const TensorType> types);
 // The types that a text lists. Throws invalid_argument that names the word that is no type.
 std::vector<TensorType> parse_tensor_types(std::string_view text);

@@ -195,9 +195,9 @@ class Optimizer {
   std::vector<double> hyperparameters_;
 };
 
-// Throws invalid_argument, naming the optimizer, unless it got as many hyperparameters as it has.
-// described(): the struct with these hyperparameters; throws so, too.
+// Throws invalid_argument, naming the optimizer, unless `actual` is the expected number.
 void expect_hyperparameters(std::string_view optimizer, std::size_t expected, std::size_t actual);
+// The struct with these hyperparameters. Throws as expect_hyperparameters().
 template <DescribedOptimizer O>
 O described(std::span<const double> hyperparameters) {
   O o;

@@ -10,13 +10,13 @@ namespace actorflow {
 namespace {
 
 void infer_apply_reduced(InferContext& c) {
-  expect_optimizer(c);
+  expect_update(c);
   expect_gradient(c, 0);
   if (c.inputs() > 1) expect_learning_rate(c, 1);
 }
 
 void infer_apply_gathered(InferContext& c) {
-  expect_optimizer(c);
+  expect_update(c);
   for (int i = 0; i + 2 < c.inputs(); i += 3) {
     expect_rows(c, i);
     c.expect_dtype(i + 2, DType::int64);

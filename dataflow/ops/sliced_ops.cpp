@@ -76,11 +76,7 @@ void infer_update(InferContext& c) {
   c.expect_dtype(1, DType::int64);
   expect_scalar(c, 2, DType::int64);
   if (c.inputs() > 3) expect_learning_rate(c, 3);
-  try {
-    parse_optimizer(c.attr<std::string>("optimizer"), c.attr<std::vector<double>>("hyperparameters"));
-  } catch (const Error& error) {
-    c.fail("an optimizer and its hyperparameters", std::string("an error: ") + error.what());
-  }
+  expect_optimizer(c);
   c.add_output(c.input(0).dtype, c.input(0).shape);
 }
 

@@ -29,7 +29,7 @@ void expect_replica_number(const InferContext& c) {
 }
 
 void infer_apply_gradient(InferContext& c) {
-  expect_optimizer(c);
+  expect_update(c);
   expect_replica_number(c);
   expect_gradient(c, 0);
   expect_scalar(c, 1, DType::int64);
@@ -37,14 +37,14 @@ void infer_apply_gradient(InferContext& c) {
 }
 
 void infer_apply_sparse_gradient(InferContext& c) {
-  expect_optimizer(c);
+  expect_update(c);
   expect_replica_number(c);
   expect_scalar(c, 0, DType::int64);
   expect_sparse_gradient(c, 1);
 }
 
 void infer_accumulate_gradient(InferContext& c) {
-  expect_optimizer(c);
+  expect_update(c);
   expect_gradient(c, 0);
   expect_scalar(c, 1, DType::int64);
   expect_scalar(c, 2, DType::int64);
@@ -54,7 +54,7 @@ void infer_accumulate_gradient(InferContext& c) {
 }
 
 void infer_accumulate_sparse_gradient(InferContext& c) {
-  expect_optimizer(c);
+  expect_update(c);
   expect_scalar(c, 0, DType::int64);
   expect_scalar(c, 1, DType::int64);
   expect_sparse_gradient(c, 2);

@@ -16,12 +16,16 @@ void expect_gradient(const InferContext& c, int input) {
 }
 
 void expect_optimizer(const InferContext& c) {
-  expect_variable(c);
   try {
     parse_optimizer(c.attr<std::string>("optimizer"), c.attr<std::vector<double>>("hyperparameters"));
   } catch (const Error& error) {
     c.fail("an optimizer and its hyperparameters", std::string("an error: ") + error.what());
   }
+}
+
+void expect_update(const InferContext& c) {
+  expect_variable(c);
+  expect_optimizer(c);
 }
 
 void expect_learning_rate(const InferContext& c, int input) {

@@ -7,8 +7,8 @@
 
 namespace actorflow {
 
-// With p stages and m micro-batches that cost the same, both leave a stage idle for (p - 1) / (m + p -
-// 1) of a step.
+// With p stages and m micro-batches that cost the same, either order leaves each stage idle for
+// (p - 1) / (m + p - 1) of a step.
 enum class PipelineSchedule : std::uint8_t {
   // All forward passes, then all backward ones: a stage holds the activations of m micro-batches. (Huang
   // et al., GPipe: Efficient Training of Giant Neural Networks using Pipeline Parallelism, 2019.)

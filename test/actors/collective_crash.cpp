@@ -1,12 +1,11 @@
 // A crash in the arithmetic of a collective operation.
-#include <sys/mman.h>
-
 #include <boost/test/unit_test.hpp>
 
 #include "actors/collectives/communicator.h"
 #include "test/actors/support/ranks.h"
 #include "test/support/crash.h"
 #include "test/support/sanitized.h"
+#include "test/support/strange_memory.h"
 
 BOOST_AUTO_TEST_SUITE(collective_crash)
 
@@ -14,18 +13,6 @@ using namespace actorflow;
 using test::Ranks;
 
 namespace {
-
-// The memory of a tensor that nobody can read.
-class Nowhere final : public Allocator {
- public:
-  BufferRef allocate(std::size_t size_bytes) override {
-    void* nowhere = mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return BufferRef(new Buffer(nowhere, size_bytes, *this));
-  }
-
- private:
-  void release(Buffer* buffer) override { delete buffer; }
-};
 
 // A sanitizer reports crashes by itself.
 boost::test_tools::assertion_result reports(boost::unit_test::test_unit_id) { return !test::sanitized; }
@@ -35,7 +22,7 @@ boost::test_tools::assertion_result reports(boost::unit_test::test_unit_id) { re
 // What the next case runs in a process of its own.
 BOOST_AUTO_TEST_CASE(child) {
   if (!test::is_child()) return;
-  Nowhere nowhere;
+  test::Nowhere nowhere;
   const Tensor values = Tensor::allocate(DType::float32, {1000}, nowhere);
   Ranks(1).run([&](Communicator& world) { world.all_reduce(values, {.prescale = 2}); });
 }

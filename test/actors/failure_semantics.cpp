@@ -4,13 +4,13 @@
 
 #include "actors/actorflow.h"
 #include "dataflow/graph/state_ops.h"
-#include "dataflow/ops/training_ops.h"
 #include "kernels/core/kernel.h"
 #include "schema/rpc/master_client.h"
 #include "test/actors/support/foreign_task.h"
 #include "test/support/contains.h"
 #include "test/support/ports.h"
 #include "test/support/status_of.h"
+#include "test/support/waiting_token.h"
 
 BOOST_AUTO_TEST_SUITE(failure_semantics)
 
@@ -57,15 +57,7 @@ std::string through_port(const Server& server) {
 
 // A step that waits at a barrier of the ps that nobody opens: it has made its contribution to step 5.
 Output endless(Graph& g, const Variable& step) {
-  return g.on(step.device(), [&] {
-    return g.add(take_token_op(), {g.constant(std::int64_t{5}), g.constant(std::int64_t{0})},
-                 {{"variable", step.name()},
-                  {"accumulators", std::int64_t{1}},
-                  {"replica", std::int64_t{0}},
-                  {"total_num_replicas", std::int64_t{1}},
-                  {"replicas_to_aggregate", std::int64_t{1}},
-                  {"initial_tokens", std::int64_t{0}}});
-  });
+  return g.on(step.device(), [&] { return token_that_never_comes(g, step.name(), 5); });
 }
 
 HeldState with_graphs(std::size_t graphs) {

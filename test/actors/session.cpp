@@ -3,9 +3,9 @@
 #include <boost/test/unit_test.hpp>
 #include <thread>
 
-#include "dataflow/ops/training_ops.h"
 #include "kernels/ops.h"
 #include "test/support/status_of.h"
+#include "test/support/waiting_token.h"
 
 BOOST_AUTO_TEST_SUITE(session)
 
@@ -20,18 +20,6 @@ struct Equations {
   Output y2 = g.on("/job:local/task:1", [&] { return x - 66; });
   Output y = g.on("/job:local/task:0", [&] { return x + 300 + y2; });
 };
-
-// A node that waits at a barrier to which nobody brings a gradient.
-Output a_token_that_never_comes(Graph& g) {
-  const Output zero = g.constant(std::int64_t{0});
-  return g.add(take_token_op(), {zero, zero},
-               {{"variable", std::string("global_step")},
-                {"accumulators", std::int64_t{1}},
-                {"replica", std::int64_t{0}},
-                {"replicas_to_aggregate", std::int64_t{1}},
-                {"total_num_replicas", std::int64_t{1}},
-                {"initial_tokens", std::int64_t{0}}});
-}
 
 Code code_of(const std::function<void()>& action) { return test::status_of(action).code; }
 std::string message_of(const std::function<void()>& action) { return test::status_of(action).message; }
@@ -180,7 +168,7 @@ BOOST_AUTO_TEST_CASE(large_nodes_computed_by_their_own_actors_give_the_same_resu
 BOOST_AUTO_TEST_CASE(a_step_that_waits_for_ever_ends_with_its_timeout_and_names_the_task) {
   LocalCluster cluster({{"ps", 1}, {"worker", 1}});
   Graph g;
-  const Output token = g.on("/job:ps/task:0", [&] { return a_token_that_never_comes(g); });
+  const Output token = g.on("/job:ps/task:0", [&] { return test::token_that_never_comes(g); });
   Session s(cluster.server("worker", 0).target(), g);
   const auto run = [&] { s.run(std::vector{token}, {}, {}, {.timeout_ms = 50}); };
   BOOST_TEST(message_of(run).find("/job:ps/task:0") != std::string::npos, message_of(run));
@@ -189,7 +177,7 @@ BOOST_AUTO_TEST_CASE(a_step_that_waits_for_ever_ends_with_its_timeout_and_names_
 
 BOOST_AUTO_TEST_CASE(closing_cancels_a_blocked_step) {
   Graph g;
-  const Output token = a_token_that_never_comes(g);
+  const Output token = test::token_that_never_comes(g);
   Session s(g);
   Code code = Code::ok;
   std::jthread blocked([&] { code = code_of([&] { s.run(token); }); });

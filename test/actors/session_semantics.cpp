@@ -7,10 +7,10 @@
 
 #include "actors/client/session.h"
 #include "dataflow/graph/core_ops.h"
-#include "dataflow/ops/training_ops.h"
 #include "kernels/ops.h"
 #include "test/actors/support/real_servers.h"
 #include "test/support/status_of.h"
+#include "test/support/waiting_token.h"
 
 BOOST_AUTO_TEST_SUITE(session_semantics)
 
@@ -25,17 +25,6 @@ Node identity_of(const std::string& name, NodeId input) {
   node.op = &identity_op();
   node.inputs = {{input, 0}};
   return node;
-}
-
-// A node that waits at a barrier to which nobody brings a gradient.
-Output a_token_that_never_comes(Graph& g) {
-  return g.add(take_token_op(), {g.constant(std::int64_t{0}), g.constant(std::int64_t{0})},
-               {{"variable", std::string("global_step")},
-                {"accumulators", std::int64_t{1}},
-                {"replica", std::int64_t{0}},
-                {"replicas_to_aggregate", std::int64_t{1}},
-                {"total_num_replicas", std::int64_t{1}},
-                {"initial_tokens", std::int64_t{0}}});
 }
 
 }  // namespace
@@ -168,7 +157,7 @@ BOOST_AUTO_TEST_CASE(plans_of_old_kinds_of_steps_are_forgotten_but_those_of_call
 BOOST_AUTO_TEST_CASE(closing_ends_what_waits_and_what_comes_later_as_cancelled) {
   Server server = single_server();
   Graph g;
-  const Output token = a_token_that_never_comes(g);
+  const Output token = token_that_never_comes(g);
   const Output y = g.constant(1);
   for (const auto& target : {server.target(), through_port(server)}) {
     Session s(target, g);
@@ -193,7 +182,7 @@ BOOST_AUTO_TEST_CASE(closing_ends_what_waits_and_what_comes_later_as_cancelled) 
 
 BOOST_AUTO_TEST_CASE(a_timeout_of_the_session_ends_steps_that_have_none) {
   Graph g;
-  const Output token = a_token_that_never_comes(g);
+  const Output token = token_that_never_comes(g);
   Session s(g, {.step_timeout_ms = 30});
   BOOST_TEST((status_of([&] { s.run(token); }).code == Code::deadline_exceeded));
   const Callable f = s.make_callable({token});

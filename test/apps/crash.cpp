@@ -1,6 +1,4 @@
 // What programs say when they crash.
-#include <sys/mman.h>
-
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <cstdlib>
@@ -10,6 +8,7 @@
 #include "test/support/ports.h"
 #include "test/support/sanitized.h"
 #include "test/support/scoped_environment.h"
+#include "test/support/strange_memory.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -24,18 +23,6 @@ boost::test_tools::assertion_result reports(boost::unit_test::test_unit_id) { re
 BOOST_AUTO_TEST_SUITE(crash, *boost::unit_test::precondition(reports))
 
 namespace {
-
-// Address space without memory: whoever reads it crashes.
-class Nowhere final : public Allocator {
- public:
-  BufferRef allocate(std::size_t size_bytes) override {
-    void* nowhere = mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return BufferRef(new Buffer(nowhere, size_bytes, *this));
-  }
-
- private:
-  void release(Buffer* buffer) override { delete buffer; }
-};
 
 constexpr const char* is_child = "ACTORFLOW_TEST_CRASH";
 

@@ -5,11 +5,11 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "dataflow/ops/training_ops.h"
 #include "test/apps/support/trainers.h"
 #include "test/support/folder.h"
 #include "test/support/ports.h"
 #include "test/support/status_of.h"
+#include "test/support/waiting_token.h"
 
 using namespace actorflow;
 using test::free_addresses;
@@ -97,15 +97,7 @@ BOOST_AUTO_TEST_CASE(a_restarted_worker_finds_the_variables_as_they_were) {
 BOOST_AUTO_TEST_CASE(a_step_on_a_killed_ps_fails_and_does_not_hang) {
   const Output started = g.assign_add(v, g.constant(std::int64_t{1}));
   const Output forever = g.on("/job:ps/task:0", [&] {
-    return g.after({started}, [&] {
-      return g.add(take_token_op(), {g.constant(std::int64_t{6}), g.constant(std::int64_t{0})},
-                   {{"variable", v.name()},
-                    {"accumulators", std::int64_t{1}},
-                    {"replica", std::int64_t{0}},
-                    {"total_num_replicas", std::int64_t{1}},
-                    {"replicas_to_aggregate", std::int64_t{1}},
-                    {"initial_tokens", std::int64_t{0}}});
-    });
+    return g.after({started}, [&] { return test::token_that_never_comes(g, v.name(), 6); });
   });
   Session s = session();
   s.initialize_variables();

@@ -1,7 +1,6 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
 #include <sstream>
 #include <string>
@@ -12,15 +11,10 @@
 BOOST_AUTO_TEST_SUITE(operators)
 
 using namespace actorflow;
+using test::numbers;
 using test::small_parts;
 
 namespace {
-
-std::vector<std::int64_t> numbers(std::int64_t count) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(count));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
 
 // In no order, with repetitions.
 std::vector<std::int64_t> scrambled_numbers(std::int64_t count, std::int64_t limit) {

@@ -2,7 +2,6 @@
 #include <boost/test/unit_test.hpp>
 #include <future>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +17,7 @@
 BOOST_AUTO_TEST_SUITE(own_records)
 
 using namespace actorflow;
+using test::numbers;
 using test::Order;
 using test::small_parts;
 using OrderRecord = CapnpRecord<Order>;
@@ -25,12 +25,6 @@ using OrderRecord = CapnpRecord<Order>;
 namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
-
-std::vector<std::int64_t> numbers(std::int64_t count) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(count));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
 
 // Of 3 elements, whose sums are exact.
 Tensor tensor_of(std::int64_t n) { return Tensor{float(n), float(-n), 1.0F}; }

@@ -1,6 +1,5 @@
 // Records as tensors: input of training, and of graphs that are applied to them.
 #include <boost/test/unit_test.hpp>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 BOOST_AUTO_TEST_SUITE(tensors)
 
 using namespace actorflow;
+using test::numbers;
 using test::small_parts;
 
 namespace {
@@ -23,12 +23,6 @@ struct Digit {
   Image image;
   std::int64_t label;
 };
-
-std::vector<std::int64_t> numbers(std::int64_t count) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(count));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
 
 std::vector<Tuple> all_of(const Dataset& dataset) {
   std::vector<Tuple> batches;

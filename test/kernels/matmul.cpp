@@ -12,6 +12,7 @@
 #include "kernels/ops.h"
 #include "kernels/products/onednn_matmul.h"
 #include "test/kernels/support/interpreter.h"
+#include "test/kernels/support/teams.h"
 
 BOOST_AUTO_TEST_SUITE(matmul)
 
@@ -77,15 +78,6 @@ const std::vector<Size> sizes = {{1, 1, 1}, {3, 4, 5}, {1, 200, 7}, {64, 130, 65
 // By columns, by rows, in two halves of few rows, and by inner indices.
 const std::vector<Size> divided_sizes = {{70, 150, 800}, {900, 60, 100}, {65, 500, 130}, {65, 801, 90}};
 
-struct ThreadPerPart final : Team {
-  void run(int count, const std::function<void(int)>& part) override {
-    parts = count;
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < count; ++i) threads.emplace_back(part, i);
-  }
-  int parts = 0;
-};
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(products_of_all_transpositions_and_types_are_right) {
@@ -126,11 +118,11 @@ BOOST_AUTO_TEST_CASE(a_team_computes_the_same_bits) {
   const MatMulNode node(DType::float32, false, false);
   for (const auto& [m, k, n] : divided_sizes) {
     const Tensor a = matrix(DType::float32, m, k, 1), b = matrix(DType::float32, k, n, 2);
-    ThreadPerPart team;
+    test::ThreadPerPart team;
     std::vector<Tensor> inputs{a, b}, outputs(1);
     OpContext context(*node.node, cpu_device(), inputs, outputs, &team);
     builtin_ops().make(*node.node, DeviceType::cpu)->compute(context);
-    BOOST_TEST(team.parts > 1);
+    BOOST_TEST(team.most_parts > 1);
     BOOST_TEST(identical(outputs[0], node(a, b)));
   }
 }

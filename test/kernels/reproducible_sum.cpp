@@ -10,6 +10,7 @@
 
 #include "dataflow/values/error.h"
 #include "kernels/loops/vectorised.h"
+#include "test/kernels/support/teams.h"
 
 BOOST_AUTO_TEST_SUITE(reproducible_sum)
 
@@ -49,15 +50,6 @@ Tensor mean_of(std::vector<Tensor> tensors, Team* team = nullptr) {
 }
 
 Tensor of_one(float value) { return Tensor::of<float>({1}, {value}); }
-
-// Makes its parts in another order than a single thread does.
-struct Backwards final : Team {
-  void run(int count, const std::function<void(int)>& part) override {
-    most_parts = std::max(most_parts, count);
-    for (int i = count - 1; i >= 0; --i) part(i);
-  }
-  int most_parts = 0;
-};
 
 template <class T>
 void check_orders() {
@@ -141,7 +133,7 @@ BOOST_AUTO_TEST_CASE(threads_and_instruction_sets_give_the_same_bits) {
     BOOST_TEST(identical(mean_of(tensors), expected), to_string(set));
   }
   use_instruction_set(used);
-  Backwards team;
+  test::Backwards team;
   BOOST_TEST(identical(mean_of(tensors, &team), expected));
   BOOST_TEST(team.most_parts > 1);
 }

@@ -11,6 +11,7 @@
 #include "dataflow/graph/gradient.h"
 #include "kernels/ops.h"
 #include "test/kernels/support/interpreter.h"
+#include "test/kernels/support/teams.h"
 
 BOOST_AUTO_TEST_SUITE(team)
 
@@ -18,15 +19,6 @@ using namespace actorflow;
 using namespace actorflow::test;
 
 namespace {
-
-struct ThreadPerPart final : Team {
-  void run(int count, const std::function<void(int)>& part) override {
-    most_parts = std::max(most_parts, count);
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < count; ++i) threads.emplace_back(part, i);
-  }
-  int most_parts = 0;
-};
 
 template <class T>
 Output waves(Graph& graph, const Shape& shape, double step) {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "test/schema/support/tasks.h"
+#include "test/support/strange_memory.h"
 
 BOOST_AUTO_TEST_SUITE(network_thread)
 
@@ -135,14 +136,7 @@ BOOST_AUTO_TEST_CASE(every_callback_is_dispatched) {
 }
 
 BOOST_AUTO_TEST_CASE(a_message_that_cannot_be_sent_from_a_callback_fails_its_step) {
-  // Says that it is a GPU's.
-  struct Elsewhere final : Allocator {
-    BufferRef allocate(std::size_t size_bytes) override {
-      return BufferRef(new Buffer(nullptr, size_bytes, *this));
-    }
-    MemorySpace space() const override { return MemorySpace::cuda; }
-    void release(Buffer* buffer) override { delete buffer; }
-  } elsewhere;
+  ClaimsToBeOnGpu elsewhere;
   const auto network = network_that_spins(0);
   Receiver receiver(*network, task("ps", 0));
   Mailbox<Link*> link;

@@ -6,6 +6,7 @@
 
 #include "test/schema/support/tasks.h"
 #include "test/support/no_descriptors.h"
+#include "test/support/strange_memory.h"
 
 using namespace actorflow;
 using namespace actorflow::test;
@@ -254,14 +255,7 @@ BOOST_AUTO_TEST_CASE(names_are_resolved) {
 }
 
 BOOST_AUTO_TEST_CASE(a_tensor_that_cannot_be_sent_fails_its_step_and_nothing_else) {
-  // An allocator that claims to be a GPU's.
-  struct Elsewhere final : Allocator {
-    BufferRef allocate(std::size_t size_bytes) override {
-      return BufferRef(new Buffer(nullptr, size_bytes, *this));
-    }
-    MemorySpace space() const override { return MemorySpace::cuda; }
-    void release(Buffer* buffer) override { delete buffer; }
-  } elsewhere;
+  ClaimsToBeOnGpu elsewhere;
   Receiver receiver(*network, task("ps", 0));
   Sender sender(*network, receiver.address(), task("worker", 0), {"ps", 0});
   const Tensor tensor = Tensor::allocate(DType::float32, {4}, elsewhere);

@@ -8,6 +8,7 @@
 #include "schema/records/record_codec.h"
 #include "schema/records/stored_record.h"
 #include "test/support/status_of.h"
+#include "test/support/strange_memory.h"
 
 BOOST_AUTO_TEST_SUITE(tensor_records)
 
@@ -44,17 +45,6 @@ void expect_refused(const Bytes& bytes, const std::string& expected) {
 }
 
 // Its memory lies on a GPU, as it says.
-class OnGpu final : public Allocator {
- public:
-  BufferRef allocate(std::size_t size_bytes) override {
-    return BufferRef(new Buffer(nullptr, size_bytes, *this));
-  }
-  MemorySpace space() const override { return MemorySpace::cuda; }
-
- private:
-  void release(Buffer* buffer) override { delete buffer; }
-};
-
 constexpr int f32 = static_cast<int>(DType::float32), boolean = static_cast<int>(DType::boolean),
               uint8 = static_cast<int>(DType::uint8), string = static_cast<int>(DType::string),
               last = static_cast<int>(DType::int16);
@@ -137,7 +127,7 @@ BOOST_AUTO_TEST_CASE(hostile_shapes_take_no_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(a_tensor_on_a_gpu_is_refused) {
-  static OnGpu gpu;
+  static test::ClaimsToBeOnGpu gpu;
   const Tensor tensor(DType::float32, {2}, gpu.allocate(8));
   const Status status = test::status_of([&] { encoded_size(tensor); });
   BOOST_TEST((status.code == Code::invalid_argument));

@@ -96,12 +96,8 @@ std::string take_job(std::vector<std::string>& arguments, const JobTable& jobs) 
   return name;
 }
 
-void add_job_flags(Command& command, JobFlags& flags) {
-  JobOptions& options = flags.options;
-  add_parameter(
-      command, flags, "input",
-      "Input files: a file, a folder, a pattern such as 'books/*.txt', or several of them with commas");
-  add_parameter(command, flags, "output", "Folder for the result's files; it is new or empty");
+// Memory, threads, and the parts and partitions that a job is cut into.
+void add_sizes(Command& command, JobOptions& options) {
   command
       .option("--memory", options.memory_bytes,
               "Memory for tables, buffers and records on their way to other parts, such as 512MB; "
@@ -128,6 +124,10 @@ void add_job_flags(Command& command, JobFlags& flags) {
       "turn; without it TMPDIR, or /tmp");
   command.option("--spill_bytes", options.spill_bytes, "Most bytes in the folders of --spill_folder")
       .size();
+}
+
+// What lets a job go on after a loss, and in spite of bad records.
+void add_recovery(Command& command, JobOptions& options) {
   command.option(
       "--work_folder", options.work_folder,
       "Keeps what finished parts have made, in a folder that all processes see: for --resume, "
@@ -136,6 +136,10 @@ void add_job_flags(Command& command, JobFlags& flags) {
                "Go on where the job with this --work_folder was lost; begin if there is none");
   command.option("--skip_bad_records", options.skip_bad_records,
                  "How many records may be left out because one of the job's functions has thrown");
+}
+
+// How files are written, and records sent.
+void add_writing(Command& command, JobOptions& options) {
   add_compression(command, "--compress", options.compression, "none, gzip, zstd or lz4",
                   {Compression::none, Compression::gzip, Compression::zstd, Compression::lz4},
                   "The files of the result");
@@ -146,6 +150,17 @@ void add_job_flags(Command& command, JobFlags& flags) {
       "--overwrite", options.overwrite,
       "Replace what an earlier job has written to the output folder; without --resume, forget the "
       "one in the work folder");
+}
+
+void add_job_flags(Command& command, JobFlags& flags) {
+  JobOptions& options = flags.options;
+  add_parameter(
+      command, flags, "input",
+      "Input files: a file, a folder, a pattern such as 'books/*.txt', or several of them with commas");
+  add_parameter(command, flags, "output", "Folder for the result's files; it is new or empty");
+  add_sizes(command, options);
+  add_recovery(command, options);
+  add_writing(command, options);
   command.flag("--explain", options.explain,
                "Print the stages up to the first result instead of running them");
   command.flag("--json", flags.json, "Progress as JSON, an object per line");

@@ -51,7 +51,7 @@ class FitContext {
   bool measures(std::string_view name) const {
     return std::ranges::find(measured_, name) != measured_.end();
   }
-  // For fit() and estimators, not for callbacks, as the next ones.
+  // For fit() and estimators, not for callbacks, like set_logs_by_step() and set_number().
   void set_measured(std::vector<std::string> names) { measured_ = std::move(names); }
   // Whether logs are numbered by the step at their end and not by the epoch: for a training of a single
   // epoch that a later training may continue, as an estimator's.
@@ -83,7 +83,7 @@ class FitContext {
   // ReplicaOptions::mark_end and backups of whole epochs know of it.
   void stop() { stopped_ = asked_to_stop_ = true; }
   bool stopped() const { return stopped_; }
-  // Whether by stop(), be it before a loss, and not only by interrupt().
+  // Whether stop() was called, also in training before the loss of a task; interrupt() does not count.
   bool asked_to_stop() const { return asked_to_stop_; }
   // Ends it because the program was told to end (FitOptions::interrupted): it may go on another time.
   void interrupt() { stopped_ = interrupted_ = true; }
@@ -139,8 +139,9 @@ class Callback {
   // Says which callback of a fit() this is, for its state in checkpoints. Several of one name are told
   // apart by their order.
   virtual std::string name() const { return "callback"; }
-  // What to call the callback if it needs what it has seen before this epoch, else "". fit() warns where
-  // training goes on from a checkpoint or backup that lacks its state, as an earlier one's may.
+  // The name of the callback in a warning, if it needs what it has seen before this epoch; else "".
+  // fit() gives the warning where training goes on from a checkpoint or backup without the callback's
+  // state.
   virtual std::string_view misses_before(int /*epoch*/) const { return {}; }
 };
 

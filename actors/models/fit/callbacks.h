@@ -7,8 +7,8 @@
 //
 // What callbacks have seen in earlier epochs (the best value and weights, epochs without an improvement,
 // the sums of averaged weights) is in checkpoints of clusters and in backups, and training goes on with
-// it. Where one lacks it, as that of a fit() with other callbacks, or where an elastic job gets another
-// first task, they begin anew, and fit() warns with their names.
+// it. Where a checkpoint or backup lacks it, since it is of a fit() with other callbacks, and where an
+// elastic job gets another first task, callbacks begin anew, and fit() warns with their names.
 #pragma once
 
 #include <cstdint>

@@ -26,14 +26,14 @@ struct ImageRecipe {
   Precision precision = Precision::float32;  // of products
   ImageAugmentation augmentation{};
 
-  // Of a training set of that many images; batches are full, and reach into the next pass. Throws
-  // invalid_argument for a batch size below 1.
+  // The steps of `epochs` passes over a training set of that many images. Batches are full: the last one
+  // of a pass reaches into the next. Throws invalid_argument for a batch size below 1.
   std::int64_t steps(std::int64_t images) const;
 };
 
-// Of fast_net() on CIFAR-10.
+// The recipe of fast_net() for CIFAR-10.
 ImageRecipe fast_net_recipe();
-// Of resnet20() on CIFAR-10: He et al. 2016, section 4.2.
+// The recipe of resnet20() for CIFAR-10: He et al. 2016, section 4.2.
 ImageRecipe resnet20_recipe();
 
 // Loss, optimizer and schedule of a training of that many steps; metrics and seed are free.

@@ -34,8 +34,8 @@ struct CompileOptions {
   double clip_global_norm = 0;  // the largest norm of all gradients together
   bool sample_weights = false;  // examples end with a weight, by which their loss is multiplied
   Precision precision = Precision::float32;  // of products; variables and sums stay float32
-  // That computes, in each task, such as "gpu:0"; "", or one that a task lacks: a CPU. The stages of a
-  // Pipeline have devices of their own.
+  // The device that computes in each task, such as "gpu:0". A CPU for "", and in a task without that
+  // device. The stages of a Pipeline have devices of their own.
   std::string device{};
   std::uint64_t seed = 1;                    // of the weights, and of dropout
   Extensions extensions{};                   // ops and optimizers of the program's own

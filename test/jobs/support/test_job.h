@@ -1,8 +1,10 @@
 // Jobs of tests: small splits, so that a little input has many parts.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +24,13 @@ inline JobOptions small_parts(std::size_t threads = 2) {
   options.split_bytes = 1000;
   options.partition_bytes = 2000;
   return options;
+}
+
+// 0, 1, ... below `count`.
+inline std::vector<std::int64_t> numbers(std::int64_t count) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
 // The files of a folder, by name.
