@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "actors/probes/point.h"
+#include "actors/runtime/scheduler.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 namespace {
@@ -38,6 +40,17 @@ struct Beat {
 struct FarewellIsOver {};
 
 constexpr int beats_per_timeout = 5;
+
+// Without memory for an event of the link the process ends, rather than wait for it for ever.
+template <class Tell>
+void or_end_task(const caf::actor& peer, Tell tell) noexcept {
+  try {
+    tell();
+  } catch (...) {
+    TaskScheduler::of(peer.home_system())
+        .end_task("a peer could not hear of its connection: " + current_exception_status().to_string());
+  }
+}
 
 double seconds(caf::actor_clock::duration_type duration) {
   return std::chrono::duration<double>(duration).count();
@@ -128,13 +141,12 @@ void Peer::attempt() {
   if (state_ != State::connecting) return;
   const auto number = ++attempt_;
   const auto self = caf::actor_cast<caf::actor>(self_);
-  // noexcept: without memory for an event the process ends, rather than wait for it for ever.
   const LinkEvents events{
-      [self, number](const TaskIdentity& identity) noexcept {
-        caf::anon_send(self, LinkUp{number, identity});
+      [self, number](const TaskIdentity& identity) {
+        or_end_task(self, [&] { caf::anon_send(self, LinkUp{number, identity}); });
       },
-      [self, number](const Status& reason) noexcept {
-        caf::anon_send(self, LinkDown{number, reason});
+      [self, number](const Status& reason) {
+        or_end_task(self, [&] { caf::anon_send(self, LinkDown{number, reason}); });
       },
   };
   try {
