@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -17,7 +18,7 @@ namespace actorflow {
 namespace {
 
 struct Flags {
-  std::string hosts, members_file;
+  std::string hosts, members_file, end_file;
   int rank = 0, pause_ms = 10;
   std::int64_t steps = 100, elements = 1000, more_elements = 0;
 
@@ -27,6 +28,7 @@ struct Flags {
     command.option("--members", members_file,
                    "A file with the numbers of the ranks that take part, read when a group opens");
     command.option("--steps", steps, "Of the training");
+    command.option("--end_file", end_file, "The last step waits until this file is there");
     command.option("--pause_ms", pause_ms, "What a step takes besides");
     command.option("--elements", elements, "Of the weights");
     command.option("--more_elements", more_elements, "Of the weights of this rank alone");
@@ -60,6 +62,15 @@ CommunicatorOptions world_of(const Flags& flags) {
   return options;
 }
 
+// Until a rank has seen the file; all of them agree upon it, and note who is lost meanwhile.
+void wait_for_end(const Communicator& world, const Flags& flags) {
+  const auto seen = [&] {
+    return Tensor::scalar(std::filesystem::exists(flags.end_file) ? 1.0F : 0.0F);
+  };
+  while (!flags.end_file.empty() && world.all_reduce(seen(), {.name = "end"}).scalar<float>() == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
 int run(const Flags& flags) {
   ServerOptions options;
   options.cluster = ClusterSpec{{"rank", ClusterSpec::parse_hosts("--hosts", flags.hosts)}};
@@ -78,6 +89,7 @@ int run(const Flags& flags) {
   const auto train = [&](const Communicator& world) {
     say(fmt::format("{} ranks go on from step {}", world.size(), step));
     for (; step < flags.steps; state.commit()) {
+      if (step + 1 == flags.steps) wait_for_end(world, flags);
       const Tensor own = test::contribution<float>(world.rank(), shape, static_cast<int>(step));
       weights.assign(sum_of(weights.read(), world.all_reduce(own, {.name = "gradient"})));
       say(fmt::format("made step {}", ++step));
