@@ -25,6 +25,7 @@ class Process {
   // The exit status, or 128 + the signal that ended it. A process that takes longer than `hang_limit` is
   // killed and counts as a failed check.
   int wait();
+  bool has_ended() { return poll_status().has_value(); }
   // Sends a signal; after SIGSTOP waits until it has stopped.
   void send_signal(int signal);
   // Waits for the text; false if the process ends or `hang_limit` passes before.
