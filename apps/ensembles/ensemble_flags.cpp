@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <ranges>
@@ -54,9 +55,9 @@ Recipe recipe_for(const std::string& model, const std::string& data, const std::
 // The recipe's; for snapshots as many as make equal cycles.
 int epochs_of(const Recipe& recipe, const std::string& method, int members) {
   constexpr double most = 1e9;  // more than anybody waits for, and an int holds whole cycles
-  const int epochs = static_cast<int>(std::lround(std::clamp(recipe.epochs, 1.0, most)));
-  if (method != "snapshot" || members < 1 || epochs % members == 0) return epochs;
-  return epochs + members - epochs % members;
+  const std::int64_t epochs = std::lround(std::clamp(recipe.epochs, 1.0, most));
+  if (method != "snapshot" || members < 1) return static_cast<int>(epochs);
+  return static_cast<int>((epochs + members - 1) / members * members);
 }
 
 // A flag that would change nothing is refused.
