@@ -104,7 +104,8 @@ void ActorRef::wait_until_there(std::chrono::milliseconds timeout) const {
         detail::take_answer(*send_ask(message_type<detail::AreYouThere>(), {}, left)).status;
     if (status.ok()) return;
     // A question that comes too late to be answered says less than the answer before it.
-    if (status.code == Code::deadline_exceeded) throw Error(told.ok() ? status : told);
+    const bool too_late = status.code == Code::deadline_exceeded && left <= retry_interval;
+    if (too_late && !told.ok()) throw Error(told);
     const bool may_come = status.code == Code::not_found || status.code == Code::unavailable;
     if (!may_come || runtime->clock().now() + retry_interval >= end) throw Error(status);
     told = status;

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <new>
 
 #include "actors/probes/point.h"
 #include "actors/runtime/scheduler.h"
@@ -44,11 +45,14 @@ constexpr int beats_per_timeout = 5;
 // Without memory for an event of the link the process ends, rather than wait for it for ever.
 template <class Tell>
 void or_end_task(const caf::actor& peer, Tell tell) noexcept {
+  auto& scheduler = TaskScheduler::of(peer.home_system());
   try {
     tell();
+  } catch (const std::bad_alloc&) {
+    scheduler.end_task("it lacks memory");  // short enough for a string that needs none
   } catch (...) {
-    TaskScheduler::of(peer.home_system())
-        .end_task("a peer could not hear of its connection: " + current_exception_status().to_string());
+    scheduler.end_task("a peer could not hear of its connection: " +
+                       current_exception_status().to_string());
   }
 }
 
@@ -92,15 +96,15 @@ caf::behavior Peer::behavior() {
 void Peer::on_message(Message& message) {
   if (options_.recorder) options_.recorder->sent(options_.task, message);
   if (state_ == State::up) return send(std::move(message));
-  if (told_end_) return;
   waiting_.push_back(std::move(message));
   if (waiting_.size() == 1) self_->delayed_send(self_, first_report, StillWaiting{++wait_});
   if (state_ == State::idle) begin();
 }
 
 void Peer::send(Message message) {
-  told_end_ |= std::holds_alternative<Shutdown>(message);
+  const bool is_end = std::holds_alternative<Shutdown>(message);
   link_->send(std::move(message));
+  told_end_ |= is_end;
 }
 
 bool Peer::may_reach(std::uint64_t incarnation) const {
@@ -160,6 +164,7 @@ void Peer::on_up(std::uint64_t attempt, const TaskIdentity& identity) {
   if (attempt != attempt_) return;
   if (incarnation_ != 0 && incarnation_ != identity.incarnation)
     spdlog::info("{}: {} has restarted", task_->self.name.to_string(), who());
+  told_end_ &= incarnation_ == identity.incarnation;
   incarnation_ = identity.incarnation;
   given_up_ = false;
   state_ = State::up;
@@ -263,7 +268,8 @@ void Peer::lose(Status reason) {
 void Peer::report_left() { options_.left({task_->name_of(options_.task), incarnation_}); }
 
 void Peer::leave(const Leave& how) {
-  const bool nobody_hears = how.at_once || given_up_ || (how.job_is_over && incarnation_ != 0);
+  const bool nobody_hears =
+      how.at_once || given_up_ || told_end_ || (how.job_is_over && incarnation_ != 0);
   if (nobody_hears || state_ != State::connecting || waiting_.empty()) return self_->quit();
   leaving_ = true;
   const auto waited = self_->clock().now() - connecting_since_;

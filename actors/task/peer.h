@@ -104,7 +104,7 @@ class Peer {
 
   State state_ = State::idle;
   bool leaving_ = false;
-  bool told_end_ = false;  // the task has been told that the job is over: it does not come back
+  bool told_end_ = false;  // that incarnation was sent that the job is over: it ends, too
   bool given_up_ = false;  // nobody has answered for the whole of connect_timeout, nor since
   bool attending_ = false;
   std::unique_ptr<Link> link_;

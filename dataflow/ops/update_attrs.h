@@ -12,7 +12,7 @@ std::vector<AttrDef> update_attrs();  // variable, optimizer, hyperparameters, s
 // Each throws through InferContext::fail.
 void expect_gradient(const InferContext& c, int input);
 void expect_optimizer(const InferContext& c);
-// The variable, too.
+// As expect_optimizer(), and the variable.
 void expect_update(const InferContext& c);
 void expect_learning_rate(const InferContext& c, int input);
 // Values and the indices of their rows, behind each other.

@@ -4,8 +4,8 @@
 
 #include "kernels/core/builtin_ops.h"
 #include "kernels/core/dtypes.h"
-#include "kernels/loops/sum_of_sizes.h"
 #include "kernels/loops/strided_copy.h"
+#include "kernels/loops/sum_of_sizes.h"
 #include "kernels/ops.h"
 #include "kernels/ops/arrays.h"
 

@@ -13,6 +13,7 @@
 #include "test/apps/support/process.h"
 #include "test/support/contains.h"
 #include "test/support/folder.h"
+#include "test/support/hang_limit.h"
 #include "test/support/ports.h"
 #include "test/support/sanitized.h"
 
@@ -194,7 +195,8 @@ BOOST_AUTO_TEST_CASE(allocations_that_fail_now_and_then_change_no_bit,
   loops.wait_until(1, "an allocation fails here");
   loops.let_end();
   // It may fail when the others have learned all, and then waits for them in vain.
-  while (!loops[0].has_ended()) {
+  const auto end = std::chrono::steady_clock::now() + hang_limit;
+  while (!loops[0].has_ended() && std::chrono::steady_clock::now() < end) {
     if (loops[1].has_ended() && loops[1].wait() != 0) start_scarce();
     std::this_thread::sleep_for(10ms);
   }
