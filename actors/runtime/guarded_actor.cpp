@@ -27,9 +27,9 @@ void GuardedActor::introduce(std::string_view role, const TaskName* task) {
 }
 
 void GuardedActor::end_task(std::string_view message) {
-  const std::string why = current_exception_status().to_string();
-  TaskScheduler::of(home_system())
-      .end_task(fmt::format("{} could not handle {}: {}", who(), message, why));
+  TaskScheduler::of(home_system()).end_task_by_exception([&] {
+    return fmt::format("{} could not handle {}", who(), message);
+  });
 }
 
 Status GuardedActor::failure_of(std::string_view message) const {

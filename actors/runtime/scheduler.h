@@ -11,12 +11,14 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "actors/runtime/activation_time.h"
 #include "actors/runtime/ready_queue.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 
@@ -46,6 +48,17 @@ class TaskScheduler : public caf::scheduler::abstract_coordinator {
   // with the status `lost_task` (exit_status.h), so that whoever manages it starts it again; or the
   // simulated one.
   virtual void end_task(const std::string& reason) = 0;
+  // The same because of the exception that is handled now; `what()` says what could not be done. Says
+  // less where there is no memory for that. REQUIRES: called in a catch block.
+  template <class What>
+  void end_task_by_exception(const What& what) {
+    std::string reason = "it lacks memory";  // short enough to take none
+    try {
+      reason = what() + ": " + current_exception_status().to_string();
+    } catch (const std::bad_alloc&) {
+    }
+    end_task(reason);
+  }
 };
 
 // Replaces CAF's own scheduler. It has two queues: actors, for its workers, and pieces of computing (a

@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <new>
 
 #include "actors/probes/point.h"
 #include "actors/runtime/scheduler.h"
@@ -45,14 +44,12 @@ constexpr int beats_per_timeout = 5;
 // Without memory for an event of the link the process ends, rather than wait for it for ever.
 template <class Tell>
 void or_end_task(const caf::actor& peer, Tell tell) noexcept {
-  auto& scheduler = TaskScheduler::of(peer.home_system());
   try {
     tell();
-  } catch (const std::bad_alloc&) {
-    scheduler.end_task("it lacks memory");  // short enough for a string that needs none
   } catch (...) {
-    scheduler.end_task("a peer could not hear of its connection: " +
-                       current_exception_status().to_string());
+    TaskScheduler::of(peer.home_system()).end_task_by_exception([] {
+      return std::string("a peer could not hear of its connection");
+    });
   }
 }
 

@@ -21,7 +21,6 @@
 #include "actors/training/coordinator.h"
 #include "actors/worker/rendezvous.h"
 #include "actors/worker/worker.h"
-#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 namespace {
@@ -93,9 +92,10 @@ void Server::Impl::or_end(const char* what, const TaskIdentity& from, Action act
   try {
     action();
   } catch (...) {
-    TaskScheduler::of(runtime->system())
-        .end_task(fmt::format("{} could not take {} of {}: {}", task->self.name.to_string(), what,
-                              from.name.to_string(), current_exception_status().to_string()));
+    TaskScheduler::of(runtime->system()).end_task_by_exception([&] {
+      return fmt::format("{} could not take {} of {}", task->self.name.to_string(), what,
+                         from.name.to_string());
+    });
   }
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/core/kernel.h"
 #include "schema/rpc/master_client.h"
 #include "test/actors/support/foreign_task.h"
+#include "test/actors/support/real_servers.h"
 #include "test/support/contains.h"
 #include "test/support/ports.h"
 #include "test/support/status_of.h"
@@ -49,11 +50,6 @@ struct Restartable {
   Output elsewhere;
   std::optional<Server> ps, worker;
 };
-
-// The same server under another name, which leads through its port.
-std::string through_port(const Server& server) {
-  return "actorflow://localhost" + server.target().substr(server.target().rfind(':'));
-}
 
 // A step that waits at a barrier of the ps that nobody opens: it has made its contribution to step 5.
 Output endless(Graph& g, const Variable& step) {

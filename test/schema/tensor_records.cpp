@@ -44,7 +44,6 @@ void expect_refused(const Bytes& bytes, const std::string& expected) {
   BOOST_TEST(status.message.find(expected) != status.message.npos, status.message);
 }
 
-// Its memory lies on a GPU, as it says.
 constexpr int f32 = static_cast<int>(DType::float32), boolean = static_cast<int>(DType::boolean),
               uint8 = static_cast<int>(DType::uint8), string = static_cast<int>(DType::string),
               last = static_cast<int>(DType::int16);
