@@ -112,10 +112,13 @@ struct RecordedSteps {
 
 void survive_on(Executor executor, const std::vector<Allocations>& all) {
   handler_probe = &LacksMemory::instance();
-  RecordedSteps steps(executor);
-  for (int i = 0; i < 3; ++i) BOOST_TEST(steps.step().ok());  // what they keep has its size
-  while (!steps.survive(all)) {
+  {
+    RecordedSteps steps(executor);
+    for (int i = 0; i < 3; ++i) BOOST_TEST(steps.step().ok());  // what they keep has its size
+    while (!steps.survive(all)) {
+    }
   }
+  handler_probe = nullptr;
 }
 
 }  // namespace

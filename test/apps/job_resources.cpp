@@ -47,6 +47,19 @@ BOOST_AUTO_TEST_CASE(a_disk_that_is_full_for_all_ends_the_job_and_names_the_file
   expect_end_of_bad_disk(job, ENOSPC, "out/part-");
 }
 
+// Of what comes between the stages, and does not fit into the memory.
+BOOST_AUTO_TEST_CASE(a_disk_that_gives_nothing_back_ends_the_job_and_names_the_file) {
+  JobCluster job(2);
+  Process gensort({"gensort", "gensort", "--records", "1000000", "--output", job.file("unsorted")});
+  BOOST_TEST(gensort.wait() == 0, gensort.output());
+  job.use_program("terasort", {"--input", job.file("unsorted"), "--split_bytes", "500000"});
+  const std::vector<std::string> flags{"--memory", "48MB", "--spill_folder", job.file("spilled")};
+  const auto environment = broken_disk(job, rule("pread /scratch.", EIO));
+  for (std::size_t task = 0; task < 2; ++task)
+    job.start(task, {.flags = flags, .environment = environment});
+  expect_end_of_bad_disk(job, EIO, "spilled/scratch.");
+}
+
 // The work folder is on a file system that is really full; then there is room.
 BOOST_AUTO_TEST_CASE(a_job_whose_work_folder_was_full_goes_on,
                      *boost::unit_test::precondition(has_memory_disk)) {

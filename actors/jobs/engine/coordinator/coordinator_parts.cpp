@@ -32,6 +32,14 @@ Status not_deterministic(const StageSpec& stage, std::size_t part) {
                       stage.name, part, stage.parts, operators)};
 }
 
+// What to do about a disk that has refused until the last try.
+std::string disk_advice(Code code, unsigned tries) {
+  return fmt::format(
+      "; the disk has refused {} times: {}, or give a folder on another disk (--spill_folder, "
+      "--work_folder, --output)",
+      tries, code == Code::resource_exhausted ? "make room there" : "have it looked at");
+}
+
 constexpr std::size_t slots_per_backup = 10, most_places_named = 3;
 
 Point made_again("a part of a job that was lost is made again"),
@@ -285,6 +293,7 @@ bool JobCoordinator::tries_again(Stage& stage, const AttemptId& id, int from, co
                                       stage.spec->parts, where, status.message)};
   const bool is_tried = failures >= order_.max_attempts && chance != Chance::elsewhere;
   if (chance == Chance::none || is_tried) {
+    if (chance == Chance::later) why.message += disk_advice(status.code, failures);
     fail(std::move(why));
     return false;
   }
