@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <tuple>
 #include <utility>
 
@@ -14,8 +15,8 @@ std::int64_t total_bytes(std::span<const Tensor> tensors) {
   return bytes;
 }
 
-PartRecorder::PartRecorder(const Executable& executable, SteadyTime now)
-    : executable_(executable), start_us_(static_cast<std::size_t>(executable.size())) {
+PartRecorder::PartRecorder(const Executable& executable, SteadyTime now, bool traced)
+    : executable_(executable), traced_(traced), start_us_(static_cast<std::size_t>(executable.size())) {
   trace_.start_us = microseconds_of(now);
   trace_.nodes.reserve(start_us_.size());
 }
@@ -25,6 +26,15 @@ void PartRecorder::begin(NodeId id, SteadyTime now) {
 }
 
 void PartRecorder::end(NodeId id, SteadyTime now, std::int64_t bytes_out) {
+  try {
+    add(id, now, bytes_out);
+  } catch (const std::bad_alloc&) {
+    if (traced_) throw;
+    ++dropped_;
+  }
+}
+
+void PartRecorder::add(NodeId id, SteadyTime now, std::int64_t bytes_out) {
   const Node& node = *executable_.node(id).node;
   NodeTrace record{node.name,
                    std::string(node.op->name),

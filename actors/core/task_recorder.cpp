@@ -83,7 +83,18 @@ TaskRecord TaskRecorder::take() {
   return record;
 }
 
-void TaskRecorder::ran(StepId step, const TaskTrace& part) {
+std::unique_ptr<PartRecorder> TaskRecorder::recorder_of(const Executable& part, bool traced) {
+  try {
+    return std::make_unique<PartRecorder>(part, part.clock().now(), traced);
+  } catch (const std::bad_alloc&) {
+    if (traced) throw;
+  }
+  const std::lock_guard lock(mutex_);
+  if (on()) record_.dropped += 1 + part.size();
+  return nullptr;
+}
+
+void TaskRecorder::ran(StepId step, const TaskTrace& part, std::int64_t dropped_nodes) {
   if (!on()) return;
   std::vector<TaskEvent> events;
   try {
@@ -92,6 +103,7 @@ void TaskRecorder::ran(StepId step, const TaskTrace& part) {
   }
   const std::lock_guard lock(mutex_);
   if (!on() || part.start_us < record_.begin_us) return;
+  record_.dropped += dropped_nodes;
   if (events.empty()) record_.dropped += static_cast<std::int64_t>(1 + part.nodes.size());
   for (auto& event : events) add(std::move(event));
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -29,9 +30,12 @@ class TaskRecorder {
   // Ends it; events by the task's steady clock. If it throws std::bad_alloc, the record is lost.
   TaskRecord take();
 
+  // For a part that begins, which hands over its record by ran(). Null where there is no memory for it;
+  // throws std::bad_alloc in place of that if the step is traced.
+  std::unique_ptr<PartRecorder> recorder_of(const Executable& part, bool traced);
   // Nothing happens while it is off. What there is no memory for is counted as dropped: who calls goes
   // on.
-  void ran(StepId step, const TaskTrace& part);
+  void ran(StepId step, const TaskTrace& part, std::int64_t dropped_nodes = 0);
   void sent(TaskId to, const Message& message) { note(TaskEvent::Kind::sent, to, message); }
   void received(TaskId from, const Message& message) { note(TaskEvent::Kind::received, from, message); }
 

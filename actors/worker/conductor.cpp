@@ -31,8 +31,7 @@ void Conductor::begin(const StartStep& message) {
 void Conductor::start(StartStep& message) {
   begin(message);
   traced_ = message.trace;
-  if (traced_ || task_recorder_->on())
-    recorder_ = std::make_unique<PartRecorder>(*executable_, executable_->clock().now());
+  if (traced_ || task_recorder_->on()) recorder_ = task_recorder_->recorder_of(*executable_, traced_);
   // Frames are opened from the last node to the first: a node that waits for nothing begins at once, and
   // its consumers need their frames by then.
   for (NodeId id = executable_->size() - 1; id >= 0; --id) open(message, id);
@@ -106,8 +105,9 @@ void Conductor::finish() {
 }
 
 TaskTrace Conductor::take_trace() {
-  TaskTrace trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());
-  task_recorder_->ran(step_, trace);
+  const auto recorder = std::exchange(recorder_, nullptr);
+  TaskTrace trace = recorder->take(executable_->clock().now());
+  task_recorder_->ran(step_, trace, recorder->dropped());
   return traced_ ? std::move(trace) : TaskTrace();
 }
 

@@ -61,8 +61,7 @@ void Lane::start(StartStep& message) {
   retvals_.clear();
   pending_ = executable_->pending();
   traced_ = message.trace;
-  if (traced_ || task_recorder_->on())
-    recorder_ = std::make_unique<PartRecorder>(*executable_, executable_->clock().now());
+  if (traced_ || task_recorder_->on()) recorder_ = task_recorder_->recorder_of(*executable_, traced_);
   remaining_ = executable_->size();
   given_away_ = 0;
   for (NodeId id : executable_->sources()) arrive(id);
@@ -272,8 +271,9 @@ void Lane::finish() {
 }
 
 TaskTrace Lane::take_trace() {
-  TaskTrace trace = std::exchange(recorder_, nullptr)->take(executable_->clock().now());
-  task_recorder_->ran(step_, trace);
+  const auto recorder = std::exchange(recorder_, nullptr);
+  TaskTrace trace = recorder->take(executable_->clock().now());
+  task_recorder_->ran(step_, trace, recorder->dropped());
   return traced_ ? std::move(trace) : TaskTrace();
 }
 

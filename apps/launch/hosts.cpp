@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dataflow/values/error.h"
+#include "schema/records/excerpt.h"
 #include "schema/text_file.h"
 
 namespace actorflow {
@@ -16,9 +17,15 @@ namespace {
 constexpr std::string_view form = "host, user@host, host:slots or [ipv6]:slots";
 constexpr std::string_view spaces = " \t\r";
 constexpr int most_slots = 100'000;
+constexpr std::size_t most_name_bytes = 255, most_quoted_bytes = 100;
 
+// What a script prints by mistake may be long, and change the colours of a terminal.
 [[noreturn]] void complain(std::string_view where, std::string_view got, std::string_view expected) {
-  throw invalid_argument(fmt::format("{}: expected {}, got '{}'", where, expected, got));
+  const std::string_view quoted = got.substr(0, most_quoted_bytes);
+  const std::size_t rest = got.size() - quoted.size();
+  throw invalid_argument(fmt::format("{}: expected {}, got '{}'{}", where, expected,
+                                     excerpt(quoted, most_quoted_bytes),
+                                     rest > 0 ? fmt::format(" and {} more bytes", rest) : ""));
 }
 
 int slots_in(std::string_view where, std::string_view text) {
@@ -29,19 +36,22 @@ int slots_in(std::string_view where, std::string_view text) {
   return slots;
 }
 
-// ssh takes a name that begins with '-' for an option.
+// ssh takes a name that begins with '-' for an option. Names are shown as they are.
 bool is_name(std::string_view name) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
            c == '-' || c == '_';
   };
-  return !name.empty() && name[0] != '-' && std::ranges::all_of(name, allowed);
+  return !name.empty() && name.size() <= most_name_bytes && name[0] != '-' &&
+         std::ranges::all_of(name, allowed);
 }
 
 bool is_ipv6(std::string_view name) {
-  return name.find(':') != name.npos &&
-         name.find_first_not_of("0123456789abcdefABCDEF:.%") >=
-             std::min(name.find('%'), name.size());  // after % any name of an interface
+  const std::string_view address = name.substr(0, name.find('%'));
+  const std::string_view interface = name.substr(std::min(address.size() + 1, name.size()));
+  return address.find(':') != name.npos && name.size() <= most_name_bytes &&
+         address.find_first_not_of("0123456789abcdefABCDEF:.") == name.npos &&
+         std::ranges::all_of(interface, [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
 // Cuts the user off the front.

@@ -45,6 +45,23 @@ BOOST_AUTO_TEST_CASE(a_disk_that_is_full_for_all_ends_the_job_and_names_the_file
   const auto environment = broken_disk(job, rule("open /part-", ENOSPC));
   for (std::size_t task = 0; task < 2; ++task) job.start(task, {.environment = environment});
   expect_end_of_bad_disk(job, ENOSPC, "out/part-");
+  BOOST_TEST(says(job.coordinator(), "make room there, or give a folder on another disk"),
+             job.coordinator().output());
+}
+
+// Of what comes between the stages, and does not fit into the memory.
+BOOST_AUTO_TEST_CASE(a_disk_that_gives_nothing_back_ends_the_job_and_names_the_file) {
+  JobCluster job(2);
+  Process gensort({"gensort", "gensort", "--records", "1000000", "--output", job.file("unsorted")});
+  BOOST_TEST(gensort.wait() == 0, gensort.output());
+  job.use_program("terasort", {"--input", job.file("unsorted"), "--split_bytes", "500000"});
+  const std::vector<std::string> flags{"--memory", "48MB", "--spill_folder", job.file("spilled")};
+  const auto environment = broken_disk(job, rule("pread /scratch.", EIO));
+  for (std::size_t task = 0; task < 2; ++task)
+    job.start(task, {.flags = flags, .environment = environment});
+  expect_end_of_bad_disk(job, EIO, "spilled/scratch.");
+  BOOST_TEST(says(job.coordinator(), "have it looked at, or give a folder on another disk"),
+             job.coordinator().output());
 }
 
 // The work folder is on a file system that is really full; then there is room.

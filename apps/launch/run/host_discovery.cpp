@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "apps/launch/hosts.h"
@@ -24,42 +25,63 @@ constexpr std::size_t most_printed_bytes = 1 << 20;
 }  // namespace
 
 HostDiscovery::HostDiscovery(const std::string& script, Say say)
-    : script_(script), path_(find_program(script)), say_(std::move(say)) {}
+    : script_(script), flag_("--host_discovery " + script), say_(std::move(say)) {
+  find_script();
+}
 
-HostDiscovery::~HostDiscovery() {
-  if (id_ <= 0) return;
-  kill(-id_, SIGKILL);
-  waitpid(id_, nullptr, 0);
+HostDiscovery::~HostDiscovery() { end_early(); }
+
+std::string HostDiscovery::find_script() const {
+  try {
+    return find_program(script_);
+  } catch (const Error& error) {
+    throw Error(error.code(),
+                fmt::format("{}: {}; give a program that prints the hosts, a line for each", flag_,
+                            error.what()));
+  }
 }
 
 void HostDiscovery::begin() {
+  SpawnRequest request;
+  request.path = find_script();
   Pipe pipe = make_pipe();
   set_nonblocking(pipe.reading);
   const FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  SpawnRequest request;
-  request.path = path_;
   request.arguments = {script_};
   request.environment = own_environment();
   request.descriptors = {{nothing.get(), STDIN_FILENO}, {pipe.writing.get(), STDOUT_FILENO}};
   request.dies_with_us = true;
   printed_.clear();
-  mistake_.clear();
+  mistake_ = {};
   began_ = Clock::now();
-  id_ = spawn(request);
+  try {
+    id_ = spawn(request);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", flag_, error.what()));
+  }
   output_ = std::move(pipe.reading);
+}
+
+void HostDiscovery::end_early() {
+  if (id_ <= 0) return;
+  kill(-id_, SIGKILL);
+  waitpid(id_, nullptr, 0);
+  output_ = FileDescriptor();
+  id_ = -1;
 }
 
 void HostDiscovery::read_output() {
   while (output_ && is_readable(output_) && printed_.size() <= most_printed_bytes)
     printed_ += read_available(output_, keeper_read_bytes);
-  if (printed_.size() > most_printed_bytes && mistake_.empty())
-    mistake_ = fmt::format("it prints more than {} bytes", most_printed_bytes);
+  if (printed_.size() > most_printed_bytes && mistake_.ok())
+    mistake_ = {Code::out_of_range, fmt::format("it prints more than {} bytes", most_printed_bytes)};
 }
 
 void HostDiscovery::limit_run() {
-  if (mistake_.empty() && Clock::now() >= began_ + run_limit)
-    mistake_ = fmt::format("it takes longer than {} s", run_limit.count());
-  if (!mistake_.empty()) kill(-id_, SIGKILL);
+  if (mistake_.ok() && Clock::now() >= began_ + run_limit)
+    mistake_ = {Code::cancelled,
+                fmt::format("it takes longer than {} s, so it was killed", run_limit.count())};
+  if (!mistake_.ok()) kill(-id_, SIGKILL);
 }
 
 std::optional<int> HostDiscovery::end_of_run() {
@@ -73,8 +95,8 @@ std::optional<int> HostDiscovery::end_of_run() {
   read_output();
   if (is_ours) kill(-id_, SIGKILL);  // processes it has left; its number is not reused before waitpid()
   int status = 0;
-  if (waitpid(id_, &status, 0) != id_ && mistake_.empty())
-    mistake_ = fmt::format("how it ended cannot be seen: {}", std::strerror(errno));
+  if (waitpid(id_, &status, 0) != id_ && mistake_.ok())
+    mistake_ = {Code::unknown, fmt::format("how it ended cannot be seen: {}", std::strerror(errno))};
   output_ = FileDescriptor();
   id_ = -1;
   next_run_ = Clock::now() + pause_between_runs;
@@ -82,15 +104,15 @@ std::optional<int> HostDiscovery::end_of_run() {
 }
 
 std::vector<LaunchHost> HostDiscovery::hosts_of_run(int status) const {
-  const auto fail = [this](const std::string& why) {
-    throw Error(Code::failed_precondition, fmt::format("--host_discovery {}: {}", script_, why));
+  const auto fail = [this](const Status& why) {
+    throw Error(why.code, fmt::format("{}: {}", flag_, why.message));
   };
-  if (!mistake_.empty()) fail(mistake_);
-  if (WIFSIGNALED(status)) fail(fmt::format("it was killed by signal {}", WTERMSIG(status)));
-  if (WEXITSTATUS(status) != 0) fail(fmt::format("it ended with status {}", WEXITSTATUS(status)));
-  auto hosts = parse_hosts_file("the output of --host_discovery " + script_, printed_);
-  if (hosts.empty()) fail("it printed no host; expected lines such as node1:2");
-  return hosts;
+  if (!mistake_.ok()) fail(mistake_);
+  if (WIFSIGNALED(status))
+    fail({Code::aborted, fmt::format("it was killed by signal {}", WTERMSIG(status))});
+  if (WEXITSTATUS(status) != 0)
+    fail({Code::aborted, fmt::format("it ended with status {}", WEXITSTATUS(status))});
+  return parse_hosts_file("the output of " + flag_, printed_);
 }
 
 std::vector<LaunchHost> HostDiscovery::first(const FileDescriptor& interrupt) {
@@ -102,7 +124,7 @@ std::vector<LaunchHost> HostDiscovery::first(const FileDescriptor& interrupt) {
     if (poll(&wait, 1, static_cast<int>(discovery_look_interval.count())) > 0) return {};
     if (!is_said && Clock::now() >= began_ + say_wait_after) {
       is_said = true;
-      say_(fmt::format("waiting for --host_discovery {} to print the hosts", script_));
+      say_(fmt::format("waiting for {} to print the hosts", flag_));
     }
   }
   return hosts_ = hosts_of_run(*status);
@@ -110,21 +132,39 @@ std::vector<LaunchHost> HostDiscovery::first(const FileDescriptor& interrupt) {
 
 std::optional<std::vector<LaunchHost>> HostDiscovery::look() {
   try {
-    if (id_ <= 0) {
-      if (Clock::now() >= next_run_) begin();
-      return std::nullopt;
-    }
-    const auto status = end_of_run();
-    if (!status) return std::nullopt;
-    auto hosts = hosts_of_run(*status);
-    last_failure_.clear();
-    if (hosts == hosts_) return std::nullopt;
-    return hosts_ = std::move(hosts);
+    return go_on();
   } catch (const Error& error) {
-    next_run_ = Clock::now() + pause_between_runs;
-    if (std::exchange(last_failure_, error.what()) != error.what())
-      say_(std::string(error.what()) + "; the hosts stay as they are");
+    try_later(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    try_later(Code::resource_exhausted, "there is no memory to run the script of --host_discovery");
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<LaunchHost>> HostDiscovery::go_on() {
+  if (id_ <= 0) {
+    if (Clock::now() >= next_run_) begin();
     return std::nullopt;
+  }
+  const auto status = end_of_run();
+  if (!status) return std::nullopt;
+  std::vector<LaunchHost> hosts = hosts_of_run(*status);
+  if (last_failure_ != Code::ok) say_(flag_ + " prints hosts again");
+  last_failure_ = Code::ok;
+  if (hosts == hosts_) return std::nullopt;
+  auto kept = hosts;  // before hosts_ changes: without memory for it, the next run brings the change
+  hosts_.swap(kept);
+  return hosts;
+}
+
+void HostDiscovery::try_later(Code code, std::string_view why) {
+  end_early();  // where memory is lacking, a part of what it printed may be lost
+  next_run_ = Clock::now() + pause_between_runs;
+  if (code == last_failure_) return;
+  try {
+    say_(fmt::format("{}; the hosts stay as they are", why));
+    last_failure_ = code;
+  } catch (const std::bad_alloc&) {  // the next failure is told
   }
 }
 

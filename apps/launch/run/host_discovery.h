@@ -8,14 +8,17 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/launch/job_spec.h"
 #include "apps/launch/keeper/spawn.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 
-// Runs it every second. A run takes 10 s at most; one that fails changes nothing, and is said once. Not
+// Runs the script every second. A run takes 10 s at most. One that fails changes nothing and is told,
+// unless the one before failed in the same way; so is the first one that prints hosts again. Not
 // thread-safe.
 class HostDiscovery {
  public:
@@ -28,29 +31,37 @@ class HostDiscovery {
   HostDiscovery& operator=(const HostDiscovery&) = delete;
   ~HostDiscovery();  // kills it if it runs
 
-  // Waits for a run; after 2 s it says so. Empty if `interrupt` can be read before. Throws
-  // failed_precondition with what went wrong.
+  // Waits for a run; after 2 s it says so. Empty if `interrupt` can be read before. Throws Error with
+  // what went wrong.
   std::vector<LaunchHost> first(const FileDescriptor& interrupt);
   // Begins a run if it is time for one. Returns the hosts when a run has ended and they are others than
-  // before.
+  // before. Throws nothing: what fails, also for lack of memory, is tried again a second later.
   std::optional<std::vector<LaunchHost>> look();
   // When look() may have something to do.
   Clock::time_point next_look() const;
 
  private:
+  // Where the script is now; throws as the constructor does.
+  std::string find_script() const;
   void begin();
+  // Kills it if it runs.
+  void end_early();
   // Whether the run is over, with how it has ended, as waitpid() says; kills one that goes too far.
   std::optional<int> end_of_run();
   void read_output();
   void limit_run();
+  // Throws Error; its code tells ways to fail apart.
   std::vector<LaunchHost> hosts_of_run(int status) const;
+  std::optional<std::vector<LaunchHost>> go_on();
+  void try_later(Code code, std::string_view why);
 
-  const std::string script_, path_;
+  const std::string script_, flag_;  // flag_: as messages name it
   const Say say_;
   pid_t id_ = -1;
   FileDescriptor output_;
-  std::string printed_, last_failure_;
-  std::string mistake_;  // why the run is worth nothing, however it ends; "" = none
+  std::string printed_;
+  Status mistake_;                // why the run is worth nothing, however it ends; ok = none
+  Code last_failure_ = Code::ok;  // of the last run that was told; ok = it printed hosts
   Clock::time_point began_{}, next_run_{};
   std::vector<LaunchHost> hosts_;
 };

@@ -4,9 +4,9 @@
 //
 //   CALL PART ERRNO [FIRST [COUNT]]
 //
-// Of CALL (open, pwrite, fsync, fclose, rename, unlink or mkdir), for paths that contain PART, or end
-// with it if a $ follows, those from number FIRST (1) on fail, COUNT (all) of them. ERRNO 0 is a slow
-// disk: they take 50 ms. Counting begins anew when the file changes.
+// Of CALL (open, pread, pwrite, fsync, fclose, rename, unlink or mkdir), for paths that contain PART, or
+// end with it if a $ follows, those from number FIRST (1) on fail, COUNT (all) of them. ERRNO 0 is a
+// slow disk: they take 50 ms. Counting begins anew when the file changes.
 #include <dlfcn.h>
 #include <sys/stat.h>
 
@@ -98,6 +98,10 @@ int open_file(const char* path, int flags, mode_t mode) {
 
 extern "C" {
 
+ssize_t pread(int file, void* bytes, size_t size, off_t at) {
+  using Call = ssize_t(int, void*, size_t, off_t);
+  return fails("pread", path_of(file)) ? -1 : next<Call>("pread")(file, bytes, size, at);
+}
 ssize_t pwrite(int file, const void* bytes, size_t size, off_t at) {
   using Call = ssize_t(int, const void*, size_t, off_t);
   return fails("pwrite", path_of(file)) ? -1 : next<Call>("pwrite")(file, bytes, size, at);

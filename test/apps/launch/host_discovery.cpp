@@ -1,10 +1,16 @@
 #include "apps/launch/run/host_discovery.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <functional>
+#include <thread>
 
+#include "test/actors/support/failing_memory.h"
 #include "test/apps/launch/support/launched.h"
+#include "test/support/hang_limit.h"
 #include "test/support/says.h"
 #include "test/support/scoped_environment.h"
 
@@ -15,17 +21,40 @@ using namespace actorflow::test;
 
 namespace {
 
+// Replaces the file at once: a shell reads its script while it runs.
+void write_script(const std::string& path, const std::string& body) {
+  write_file(path + ".new", "#!/bin/sh\n" + body + "\n");
+  std::filesystem::permissions(path + ".new", std::filesystem::perms::owner_all);
+  std::filesystem::rename(path + ".new", path);
+}
+
 // A script, and what is said of it.
 struct Script {
   Folder folder;
   std::vector<std::string> said;
   Pipe nothing = make_pipe();
+  std::string path = folder.file("script");
+  // For scripts that count their runs.
+  std::string count = "echo >>" + folder.file("runs") + "; ";
 
   HostDiscovery discovery(const std::string& body) {
-    write_file(folder.file("script"), "#!/bin/sh\n" + body + "\n");
-    std::filesystem::permissions(folder.file("script"), std::filesystem::perms::owner_all);
-    return HostDiscovery(folder.file("script"),
-                         [this](const std::string& text) { said.push_back(text); });
+    write_script(path, body);
+    return HostDiscovery(path, [this](const std::string& text) { said.push_back(text); });
+  }
+  auto runs() const { return std::ranges::count(read_file(folder.file("runs")), '\n'); }
+
+  // Looks until `is_over`. Returns the hosts that were found last.
+  std::vector<LaunchHost> look(HostDiscovery& discovery, const std::function<bool()>& is_over) {
+    std::vector<LaunchHost> found;
+    for (const auto end = HostDiscovery::Clock::now() + hang_limit; !is_over();) {
+      BOOST_REQUIRE(HostDiscovery::Clock::now() < end);
+      if (auto hosts = discovery.look()) found = std::move(*hosts);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return found;
+  }
+  void look_until_said(HostDiscovery& discovery, std::size_t count_of_lines) {
+    look(discovery, [&] { return said.size() == count_of_lines; });
   }
 };
 
@@ -78,6 +107,91 @@ BOOST_FIXTURE_TEST_CASE(an_interrupt_ends_the_wait_and_the_script, Script) {
   const ScopedEnvironment marked("ACTORFLOW_TEST_MARK", mark);
   BOOST_TEST(discovery("exec sleep 1000").first(nothing.reading).empty());
   expect_marked(mark, 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(failures_of_a_kind_are_told_once_and_so_is_their_end, Script) {
+  HostDiscovery changing = discovery(count + "echo \"!$(wc -l <" + folder.file("runs") + ")\"");
+  look(changing, [this] { return runs() == 4; });
+  BOOST_REQUIRE(said.size() == 1u);
+  BOOST_TEST(said[0].starts_with("the output of --host_discovery " + path + ":1: expected host"));
+  BOOST_TEST(said[0].ends_with("got '!1'; the hosts stay as they are"));
+  write_script(path, "exit 3");
+  look_until_said(changing, 2);
+  BOOST_TEST(said[1] ==
+             "--host_discovery " + path + ": it ended with status 3; the hosts stay as they are");
+  write_script(path, count + "echo node1");
+  look_until_said(changing, 3);
+  BOOST_TEST(said[2] == "--host_discovery " + path + " prints hosts again");
+  const auto before = runs();
+  look(changing, [&] { return runs() == before + 2; });
+  BOOST_TEST(said.size() == 3u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_script_that_disappears_is_named_and_may_come_back, Script) {
+  HostDiscovery vanishing = discovery("echo node1");
+  vanishing.first(nothing.reading);
+  std::filesystem::remove(path);
+  look_until_said(vanishing, 1);
+  BOOST_TEST(
+      said[0].starts_with("--host_discovery " + path + ": the program '" + path + "' is not there"));
+  BOOST_TEST(said[0].ends_with(
+      "; give a program that prints the hosts, a line for each; the hosts stay as they are"));
+  write_script(path, "echo node2");
+  const auto hosts = look(vanishing, [this] { return said.size() == 2; });
+  BOOST_TEST(said[1] == "--host_discovery " + path + " prints hosts again");
+  BOOST_TEST((hosts == std::vector<LaunchHost>{{"node2", "", 1}}));
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+  look_until_said(vanishing, 3);
+  BOOST_TEST(said[2].starts_with("--host_discovery " + path + ": '" + path +
+                                 "' is there, but is no program; allow it: chmod +x"));
+}
+
+// Each allocation from the begin of a run to the hosts that it brings.
+BOOST_FIXTURE_TEST_CASE(a_lack_of_memory_is_told_and_the_script_runs_again, Script) {
+  bool has_failed = true;
+  for (std::uint64_t n = 1; has_failed; ++n) {
+    said.clear();
+    HostDiscovery lacking = discovery("echo node1");
+    std::optional<std::vector<LaunchHost>> hosts;
+    for (std::uint64_t left = n; left > 0 && !hosts; left = allocations_left()) {
+      fail_allocation(left);
+      hosts = lacking.look();
+    }
+    has_failed = !hosts;
+    if (!has_failed) continue;
+    BOOST_TEST_CONTEXT("allocation " << n) {
+      BOOST_REQUIRE(said.size() == 1u);
+      BOOST_TEST(said[0] ==
+                 "there is no memory to run the script of --host_discovery; "
+                 "the hosts stay as they are");
+      if (n % 64 != 1) continue;  // a second run begins after a second
+      const auto found = look(lacking, [this] { return said.size() == 2; });
+      BOOST_TEST((found == std::vector<LaunchHost>{{"node1", "", 1}}));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_script_that_hangs_is_killed_and_the_job_goes_on) {
+  const Folder folder;
+  const std::string first = folder.file("first"), later = folder.file("later");
+  write_script(first, "exec sleep 1000");
+  write_script(later, "echo localhost:2");
+  Launched waits({"-np", "2", "--host_discovery", first}, {"/bin/true"});
+  Launched runs({"-np", "2", "--host_discovery", later},
+                {"/bin/sh", "-c", "echo began; exec sleep 1000"});
+  BOOST_REQUIRE(runs.process().prints("worker 1 | began"));
+  write_script(later, "exec sleep 1000");
+  BOOST_TEST(waits.wait() == 2);
+  expect(waits.output(), "launch | waiting for --host_discovery " + first + " to print the hosts");
+  expect(waits.output(), "--host_discovery " + first + ": it takes longer than 10 s, so it was killed");
+  BOOST_REQUIRE(runs.process().prints("launch | --host_discovery " + later +
+                                      ": it takes longer than 10 s, so it was killed; the hosts stay"));
+  write_script(later, "echo localhost:2");
+  BOOST_REQUIRE(runs.process().prints("launch | --host_discovery " + later + " prints hosts again"));
+  runs.expect_processes(2);
+  runs.process().send_signal(SIGINT);
+  BOOST_TEST(runs.wait() == 130);
+  runs.expect_nothing_left();
 }
 
 BOOST_AUTO_TEST_CASE(ctrl_c_ends_a_job_that_waits_for_its_first_hosts) {

@@ -44,6 +44,23 @@ BOOST_AUTO_TEST_CASE(a_mistake_names_file_line_and_what_was_expected) {
   expect_mistake("# nothing\n", "hosts: expected a host in each line, got none");
 }
 
+BOOST_AUTO_TEST_CASE(garbage_is_quoted_in_short_and_without_control_characters) {
+  const std::string garbage = "\x1b[2J" + std::string(999'996, 'x');
+  expect_mistake(garbage, R"(got '\x1b[2Jxxx)");
+  for (const auto& line : {garbage, garbage + "@a", "a slots=" + garbage, "a " + garbage})
+    BOOST_CHECK_EXCEPTION(parse_hosts_file("hosts", line), Error, [](const Error& error) {
+      const std::string text = error.what();
+      return text.size() < 250 && text.find('\x1b') == text.npos &&
+             text.ends_with("xx' and 999900 more bytes");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_name_that_is_longer_than_any_or_changes_terminals_is_refused) {
+  expect_mistake(std::string(256, 'a'), "hosts:1: expected host, user@host");
+  expect_mistake("[fe80::1%\x1b[2J]", R"(got '[fe80::1%\x1b[2J]')");
+  BOOST_TEST(parse_hosts_file("hosts", std::string(255, 'a')).size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(two_hosts_of_one_name_are_refused) {
   expect_mistake("a\nb\nme@a\n", "hosts:3: the host 'a' is there twice");
   BOOST_CHECK_EXCEPTION(parse_hosts("a:1,a:2"), Error, says("-H: the host 'a' is there twice"));

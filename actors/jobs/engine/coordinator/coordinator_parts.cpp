@@ -32,6 +32,14 @@ Status not_deterministic(const StageSpec& stage, std::size_t part) {
                       stage.name, part, stage.parts, operators)};
 }
 
+// What to do about a disk that has refused until the last try.
+std::string disk_advice(Code code, unsigned tries) {
+  return fmt::format(
+      "; the disk has refused {} times: {}, or give a folder on another disk (--spill_folder, "
+      "--work_folder, --output)",
+      tries, code == Code::resource_exhausted ? "make room there" : "have it looked at");
+}
+
 constexpr std::size_t slots_per_backup = 10, most_places_named = 3;
 
 Point made_again("a part of a job that was lost is made again"),
@@ -261,9 +269,11 @@ void JobCoordinator::on_failed(int from, Stage& stage, const PartRan& ran) {
 }
 
 // What a disk forbids it will forbid again, but that of another task may allow it. All else that a disk
-// refuses is better asked for later.
+// refuses is better asked for later, except by a task that makes its share again: the job does not wait
+// for it.
 JobCoordinator::Chance JobCoordinator::chance_of(const Stage& stage, const PartRan& ran) const {
-  if (!ran.of_disk) return may_pass(ran.status.code) ? Chance::now : Chance::none;
+  const bool catches_up = !stage.spec->owners.empty() && ran.id.stage != current_;
+  if (!ran.of_disk || catches_up) return may_pass(ran.status.code) ? Chance::now : Chance::none;
   if (ran.status.code != Code::permission_denied)
     return may_pass(ran.status.code) ? Chance::later : Chance::none;
   if (!stage.spec->owners.empty()) return Chance::none;
@@ -285,6 +295,7 @@ bool JobCoordinator::tries_again(Stage& stage, const AttemptId& id, int from, co
                                       stage.spec->parts, where, status.message)};
   const bool is_tried = failures >= order_.max_attempts && chance != Chance::elsewhere;
   if (chance == Chance::none || is_tried) {
+    if (chance == Chance::later) why.message += disk_advice(status.code, failures);
     fail(std::move(why));
     return false;
   }
