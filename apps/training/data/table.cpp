@@ -1,6 +1,7 @@
 #include "apps/training/data/table.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <string>
@@ -30,6 +31,13 @@ int columns_of(const std::string& path) {
   return columns;
 }
 
+// Says that a first line is passed over that looks like a row.
+void warn_of_row_as_heading(const std::string& path) {
+  const std::string line = read_all(Dataset::lines({path}).take(1), from_disk)[0].scalar<std::string>();
+  if (line.find_first_not_of("0123456789+-.eE, \t\r") == line.npos)
+    spdlog::warn("{}: the first line, '{}', is taken for the heading, not for a row", path, line);
+}
+
 std::int64_t classes_of(const std::string& path, const Tensor& labels) {
   const auto [least, most] = std::ranges::minmax(labels.values<std::int64_t>());
   if (least < 0 || most < 1)
@@ -43,6 +51,7 @@ std::int64_t classes_of(const std::string& path, const Tensor& labels) {
 
 LabelledData load_table(const std::string& path) {
   const int features = columns_of(path) - 1;
+  warn_of_row_as_heading(path);
   const Dataset rows =
       Dataset::csv({path}, {.components = {{DType::float32, 0, features}, {DType::int64, features}}})
           .shuffle({.seed = 1, .each_pass_anew = false});

@@ -20,7 +20,7 @@ void Progress::update(const Meter& meter) {
 }
 
 void Progress::finish(const Meter& meter) {
-  if (!out_) return;
+  if (!out_ || !meter.has_steps()) return;
   if (meter.step() != shown_step_) show(meter);
   if (live_) std::fputc('\n', out_);
   std::fflush(out_);
