@@ -205,6 +205,16 @@ BOOST_AUTO_TEST_CASE(a_terminal_has_colors_unless_NO_COLOR_says_none) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(progress_fits_into_a_narrow_terminal) {
+  const std::string output =
+      output_of({"/bin/sh", "-c",
+                 "script --quiet --return --command 'stty cols 30; " ACTORFLOW_BIN_DIR
+                 "/actorflow train digits --epochs 2' /dev/null"});
+  const auto line = output.find("\rstep 22/22  loss ");
+  BOOST_TEST_REQUIRE(line != output.npos, output);
+  BOOST_TEST(output.find("\x1b[K", line) - line == 30U, output);  // of which one is the return
+}
+
 BOOST_AUTO_TEST_CASE(progress_in_a_pipe_is_plain_lines) {
   const std::string output = output_of({"actorflow", "train", "mnist", "--train-steps=20"});
   BOOST_TEST(contains(output, "step 20/20  loss "));
