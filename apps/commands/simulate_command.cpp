@@ -44,7 +44,7 @@ SeedRange parse_seeds(const std::string& text) {
       value = std::stoull(part, &end);
     } catch (const std::exception&) {
     }
-    if (end == 0 || end != part.size())
+    if (end == 0 || end != part.size() || part.starts_with('-'))
       throw UsageError("--seeds: expected a number or a range as 1..1000, got '" + text + "'");
     return value;
   };

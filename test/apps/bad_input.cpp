@@ -75,6 +75,8 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
                  {"nothing is there", "the project's own table is named iris"});
   expect_failure({"iris", "--data=no_such.csv"}, failed_run,
                  {"there is no data file no_such.csv", "in the current folder /"});
+  expect_failure({"iris", "--data=/proc"}, failed_run, {"/proc is a folder"});
+  expect_failure({"actorflow", "simulate", "--seeds=-1"}, bad_usage, {"--seeds: expected a number"});
   expect_failure({"actorflow", "train", "mnist", "--learning_rate", "fast"}, bad_usage,
                  {"--learning-rate: expected a number, got 'fast'"});
   expect_failure({"actorflow", "train", "mnist", "--learning_rate", "0"}, bad_usage,
@@ -195,6 +197,8 @@ BOOST_AUTO_TEST_CASE(inputs_without_records) {
   expect_failure({"k_means", "--input", folder.file("none"), "--start", folder.file("one"), "--output",
                   folder.file("out")},
                  bad_usage, {"the input has no point"});
+  expect_failure({"k_means", "--input", folder.file("one"), "--k=2", "--output", folder.file("out")},
+                 bad_usage, {"--k: expected at most the number of points, 1, got 2"});
 }
 
 BOOST_AUTO_TEST_CASE(clusters_that_make_no_sense) {
