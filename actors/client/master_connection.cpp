@@ -31,9 +31,9 @@ MasterConnection::MasterConnection(const std::string& target, std::int64_t conne
   const std::string address = target.substr(scheme.size());
   remote_ = std::make_unique<MasterClient>(
       address, cpu_device().allocator(), connect_timeout_ms, credentials, silence_for(step_timeout_ms),
-      [&] {
-        spdlog::info("waiting for an answer of the master at {}, for {} s at most", address,
-                     connect_timeout_ms / 1000);
+      [&](const std::string& why) {
+        spdlog::info("waiting for an answer of the master at {}, for {} s at most: {}", address,
+                     connect_timeout_ms / 1000, why);
       });
 }
 

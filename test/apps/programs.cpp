@@ -107,6 +107,7 @@ BOOST_AUTO_TEST_CASE(a_session_says_for_which_server_it_waits) {
   const std::string address = free_addresses(1)[0];
   Process equations({"equations", "--target", "actorflow://" + address});
   BOOST_TEST(equations.prints("waiting for an answer of the master at " + address), equations.output());
+  BOOST_TEST(equations.prints("at most: connect(): Connection refused"), equations.output());
 }
 
 BOOST_AUTO_TEST_CASE(what_is_printed_on_a_full_disk_is_an_error) {
