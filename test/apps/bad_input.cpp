@@ -122,6 +122,21 @@ BOOST_AUTO_TEST_CASE(a_line_of_a_scenario_that_is_not_understood) {
                  {"there is no option 'workerz'; a line is option = value"});
 }
 
+BOOST_AUTO_TEST_CASE(a_trace_that_cannot_be_written) {
+  const Folder folder;
+  const std::string file = folder.file("always.scenario"), trace = folder.file("trace.json");
+  write_file(file,
+             "data = digits\ntrain_steps = 50\nasync = true\nrandom_faults = 8\naccuracy_within = 0\n");
+  const auto told = [&](const std::string& path) {
+    Process simulate({"actorflow", "simulate", file, "--seeds", "1..20", "--trace", path});
+    BOOST_TEST(simulate.wait() == failed_run, simulate.output());
+    return simulate.output();
+  };
+  BOOST_TEST(contains(told(file + "/trace.json"), "what happened could not be written to " + file));
+  BOOST_TEST(contains(told(trace), "what happened is in " + trace));
+  BOOST_TEST(std::filesystem::exists(trace));
+}
+
 BOOST_AUTO_TEST_CASE(a_table_without_a_heading) {
   const Folder folder;
   std::string rows;
