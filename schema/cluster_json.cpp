@@ -96,7 +96,8 @@ nlohmann::json parse(const std::string& where, const std::string& text) {
   try {
     return nlohmann::json::parse(text, check);
   } catch (const nlohmann::json::exception& error) {  // a number that is too large is no parse_error
-    throw invalid_argument(where + ": " + error.what());
+    const std::string what = error.what();            // "[json.exception. ...] parse error at ..."
+    throw invalid_argument(where + ": no JSON: " + what.substr(what.find("] ") + 2));
   }
 }
 

@@ -70,7 +70,8 @@ JsonMembers parse_json_object(const std::string& text) {
     for (const auto& [key, value] : object.items()) members.emplace_back(key, value_of(value));
     return members;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(Code::data_loss, std::string("no JSON object of plain values: ") + error.what());
+    const std::string what = error.what();  // "[json.exception. ...] parse error at ..."
+    throw Error(Code::data_loss, "no JSON object of plain values: " + what.substr(what.find("] ") + 2));
   }
 }
 

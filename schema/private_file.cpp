@@ -5,8 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <string_view>
+
+#include "schema/replace_file.h"
 
 namespace actorflow {
 namespace {
@@ -38,9 +39,9 @@ std::string write_private_file(const std::string& path, const std::string& text)
   const int fd =
       open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (fd < 0) return part;
-  if (fill_and_close(fd, text) && std::rename(part.c_str(), path.c_str()) == 0) return "";
+  const int error = fill_and_close(fd, text) ? -replace_file(part, path) : errno;
+  if (error == 0) return "";
   // Nobody would remove it, and it may hold some of a key.
-  const int error = errno;
   unlink(part.c_str());
   errno = error;
   return path;

@@ -80,7 +80,7 @@ void expect_file(Storage& storage, const std::string& folder, const Manifest::Fi
   throw Error(
       Code::failed_precondition,
       fmt::format("{} was written, but {} here; the folder of checkpoints must be on a disk that "
-                  "all tasks share, under the same path",
+                  "all tasks share, under the same path, and no other training may save in it",
                   path, exists ? "it has another size" : "is not to be seen"));
 }
 

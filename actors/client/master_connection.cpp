@@ -1,5 +1,7 @@
 #include "actors/client/master_connection.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
 #include "kernels/core/kernel.h"
@@ -26,9 +28,13 @@ MasterConnection::MasterConnection(const std::string& target, std::int64_t conne
     throw invalid_argument(
         "unknown session target '" + target +
         "'; expected actorflow://host:port, or the target of a server of this process");
-  remote_ =
-      std::make_unique<MasterClient>(target.substr(scheme.size()), cpu_device().allocator(),
-                                     connect_timeout_ms, credentials, silence_for(step_timeout_ms));
+  const std::string address = target.substr(scheme.size());
+  remote_ = std::make_unique<MasterClient>(
+      address, cpu_device().allocator(), connect_timeout_ms, credentials, silence_for(step_timeout_ms),
+      [&](const std::string& why) {
+        spdlog::info("waiting for an answer of the master at {}, for {} s at most: {}", address,
+                     connect_timeout_ms / 1000, why);
+      });
 }
 
 MasterReply MasterConnection::call(MasterRequest request) const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -90,8 +91,15 @@ std::unique_ptr<ByteSource> open_data_file_or_gzip(Storage& storage, const std::
   if (storage.exists(path)) return open_data_file(storage, path);
   const std::string compressed = path + ".gz";
   if (storage.exists(compressed)) return open_data_file(storage, compressed);
-  throw Error(Code::not_found, fmt::format("there is no data file {} or {}; give the folder that has it",
-                                           path, compressed));
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw Error(Code::not_found, fmt::format("{} is a folder; give the path of a data file", path));
+  // A relative path is understood from wherever the program was started.
+  const std::filesystem::path here = std::filesystem::current_path(ignored);
+  const bool is_relative = std::filesystem::path(path).is_relative();
+  throw Error(Code::not_found,
+              fmt::format("there is no data file {} or {}{}; give the path of one", path, compressed,
+                          is_relative ? fmt::format(" in the current folder {}", here.string()) : ""));
 }
 
 }  // namespace actorflow

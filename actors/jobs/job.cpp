@@ -75,6 +75,12 @@ std::shared_ptr<const InputFiles> Job::find_files(const std::string& pattern) co
   return input;
 }
 
+std::shared_ptr<const InputFiles> Job::find_whole_files(const std::string& pattern) const {
+  auto input = std::make_shared<InputFiles>(*find_files(pattern));
+  input->parts = plan_splits(input->files, state_->options().split_bytes, [](auto) { return false; });
+  return input;
+}
+
 bool Job::are_parquet(const std::string& pattern) const {
   if (state_->lists_parameters()) return false;
   const auto files = find_input(state_->storage(), pattern, state_->options().split_bytes)->files;

@@ -93,16 +93,17 @@ class Job {
   auto read_named_text(const std::string& pattern, Where where = Where::current()) const {
     return files(pattern, NamedTextFormat(), "read_named_text", where);
   }
-  // Rows: the columns are the fields of T. A row is a line: a line break within quotes is refused. With
-  // a header all files are looked at now (csv_input.h).
+  // Rows: the columns are the fields of T. A row is a line, unless CsvInput::line_breaks: a line break
+  // within quotes is refused. With a header all files are looked at now (csv_input.h).
   template <class T>
   auto read_csv(const std::string& pattern, const CsvInput& options = {},
                 Where where = Where::current()) const {
     using Pipe = FilePipe<CsvFormat<T>>;
     const auto op = make_operator<T>("read_csv", where);
-    const auto input = find_files(pattern);
+    const auto input = options.line_breaks ? find_whole_files(pattern) : find_files(pattern);
     auto headers = check_headers(input->files, options);
-    return Collection<Pipe>(state_, Pipe{input, {options.delimiter, std::move(headers), op}, op});
+    return Collection<Pipe>(
+        state_, Pipe{input, {options.delimiter, std::move(headers), op, options.line_breaks}, op});
   }
   // Structs of one size as they lie in memory.
   template <class T>
@@ -196,6 +197,8 @@ class Job {
         state_, Pipe{input, std::move(format), make_operator<typename Format::Record>(kind, where)});
   }
   std::shared_ptr<const InputFiles> find_files(const std::string& pattern) const;
+  // Those that are not cut, whatever their names.
+  std::shared_ptr<const InputFiles> find_whole_files(const std::string& pattern) const;
   // Throws invalid_argument if only some of them are.
   bool are_parquet(const std::string& pattern) const;
   std::shared_ptr<const CsvFiles> check_headers(std::span<const FileSize> files,

@@ -40,6 +40,7 @@ class FileCalls {
   virtual void write_back(int, std::uint64_t /*offset*/, std::uint64_t /*bytes*/) {}
   // fsync: from here on the bytes of a file, or the names in a folder, survive a loss of power.
   virtual int sync(int file) = 0;
+  // -ENOTSUP if a device or a pipe has the name `to`: that is not replaced.
   virtual int rename(const std::string& from, const std::string& to) = 0;
   virtual int unlink(const std::string& path) = 0;
   virtual int make_folder(const std::string& path) = 0;

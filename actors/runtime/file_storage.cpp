@@ -153,7 +153,10 @@ class FileInTheMaking final : public NewFile {
 
   void commit() override {
     file_.sync();
-    checked(calls_.rename(temporary_, path_), "replace", path_);
+    const int renamed = calls_.rename(temporary_, path_);
+    if (renamed == -ENOTSUP)
+      throw invalid_argument("'" + path_ + "' is a device, a pipe or a link to one; name a file");
+    checked(renamed, "replace", path_);
     committed_ = true;
     sync_folder(calls_, parent_of(path_));
   }

@@ -9,6 +9,7 @@
 
 #include "actors/runtime/file_storage.h"
 #include "actors/runtime/random.h"
+#include "schema/replace_file.h"
 
 namespace actorflow {
 namespace {
@@ -67,9 +68,7 @@ class PosixCalls final : public FileCalls {
     sync_file_range(file, static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
   }
   int sync(int file) override { return or_error(fsync(file)); }
-  int rename(const std::string& from, const std::string& to) override {
-    return or_error(::rename(from.c_str(), to.c_str()));
-  }
+  int rename(const std::string& from, const std::string& to) override { return replace_file(from, to); }
   int unlink(const std::string& path) override { return or_error(::unlink(path.c_str())); }
   int make_folder(const std::string& path) override { return or_error(mkdir(path.c_str(), 0777)); }
   int may_change(const std::string& folder) override {

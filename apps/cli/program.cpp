@@ -5,8 +5,10 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 
+#include "actors/runtime/standard_output.h"
 #include "dataflow/values/error.h"
 #include "kernels/core/crash_report.h"
 
@@ -14,7 +16,9 @@ namespace actorflow {
 namespace {
 
 void log_to_stderr() {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("actorflow"));
+  const auto colors = may_have_colors() ? spdlog::color_mode::automatic : spdlog::color_mode::never;
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      "actorflow", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colors)));
   spdlog::set_pattern("%H:%M:%S %^%l%$ %v");
 }
 
@@ -37,13 +41,8 @@ int complain(const std::string& program, const std::string& message, ExitStatus 
   return status;
 }
 
-}  // namespace
-
-int run_program(CommandLine& line, int argc, char** argv, const std::function<int()>& body) {
+int status_of(CommandLine& line, int argc, char** argv, const std::function<int()>& body) {
   const std::string name = line.name();
-  log_to_stderr();
-  report_crashes();
-  line.version(ACTORFLOW_VERSION);
   try {
     line.parse({argv + std::min(argc, 1), argv + argc});
     return body();
@@ -61,6 +60,15 @@ int run_program(CommandLine& line, int argc, char** argv, const std::function<in
   } catch (const std::exception& error) {
     return complain(name, error.what(), failed_run);
   }
+}
+
+}  // namespace
+
+int run_program(CommandLine& line, int argc, char** argv, const std::function<int()>& body) {
+  log_to_stderr();
+  report_crashes();
+  line.version(ACTORFLOW_VERSION);
+  return status_with_output(line.name(), status_of(line, argc, argv, body));
 }
 
 std::string both_spellings(const std::string& name) {

@@ -10,6 +10,7 @@
 namespace actorflow {
 
 // Parses the arguments, --help and --version among them, and runs `body`, which returns the exit status.
+// Where some of what was printed on standard output is lost, as on a full disk, that is an error, too.
 // Errors become one line, "<program>: error: ...", on standard error. Logs and crash reports go there,
 // too.
 int run_program(CommandLine& line, int argc, char** argv, const std::function<int()>& body);

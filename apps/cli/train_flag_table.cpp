@@ -36,7 +36,8 @@ void add_training(Table& table) {
       .value(
           "data,data_dir", &TrainFlags::data,
           "Folder with files as MNIST or CIFAR-10 (binary version) has, plain or .gz, or a table *.csv "
-          "whose last column is the class; mnist (the default), digits and iris are the project's own, "
+          "with a heading, whose last column is the class; mnist (the default), digits and iris are the "
+          "project's own, "
           "./digits is yours");
 }
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +14,21 @@
 
 namespace actorflow {
 namespace {
+
+// The project's programs of jobs; a program of one's own that lies beside them is run, too.
+constexpr const char* programs[] = {"ensemble",
+                                    "gensort",
+                                    "histogram",
+                                    "inverted_index",
+                                    "join",
+                                    "k_means",
+                                    "logistic_regression",
+                                    "mean",
+                                    "sparse_regression",
+                                    "sql",
+                                    "terasort",
+                                    "top_k",
+                                    "word_count"};
 
 // A job of a program of several may be named at once: "sql_q1" is "sql q1", unless there is a program of
 // that name.
@@ -29,7 +45,8 @@ void divide_name(std::vector<std::string>& arguments, const std::filesystem::pat
 // Programs of jobs lie beside this one. Returns only if there is none of that name.
 int run_program_of_jobs(std::vector<std::string> arguments) {
   if (arguments.empty() || arguments[0].starts_with("-"))
-    throw UsageError("say which program of jobs: actorflow job word_count --help");
+    throw UsageError(fmt::format("say which program of jobs first: {}; or see actorflow job --help",
+                                 fmt::join(programs, ", ")));
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   divide_name(arguments, folder);
   const std::string path = (folder / std::filesystem::path(arguments[0]).filename()).string();
@@ -51,8 +68,16 @@ void add_job_command(Command& program) {
       "job", "Run a program of map/reduce jobs: job word_count --input books --output counts");
   job.rest(*words);
   job.without_help();  // --help is the program's
-  job.footer("The programs explain themselves: actorflow job word_count --help");
-  job.runs([words] { return run_program_of_jobs(*words); });
+  job.footer(
+      fmt::format("A program's name and its arguments follow: {}.\nEach explains itself: actorflow job "
+                  "word_count --help",
+                  fmt::join(programs, ", ")));
+  job.runs([words, &program] {
+    if (*words != std::vector<std::string>{"--help"} && *words != std::vector<std::string>{"-h"})
+      return run_program_of_jobs(*words);
+    fmt::print("{}", program.find("job")->help("actorflow job"));
+    return int{success};
+  });
 }
 
 void add_ensemble_command(Command& program) {

@@ -21,6 +21,8 @@ int run(const RecordsCommand& command) {
   const std::string folder = data_folder(command.data);
   if (std::filesystem::is_regular_file(folder))
     throw UsageError(fmt::format("--data: expected a folder of images, but '{}' is a file", folder));
+  if (!std::filesystem::exists(folder))
+    throw UsageError(fmt::format("--data: expected a folder of images, but '{}' is not there", folder));
   const ImageData images = load_images(folder);
   write_image_records(images, command.output, command.shards);
   fmt::print("{}: {} images to train on and {} to test on, {}, in {} record files each\n",

@@ -106,6 +106,9 @@ int run(const SummariesCommand& command) {
   if (!command.follow && !std::filesystem::exists(command.folder))
     throw Error(Code::not_found,
                 fmt::format("there is no folder '{}'; to wait for it, add --follow", command.folder));
+  if (std::filesystem::is_regular_file(command.folder))
+    throw UsageError(
+        fmt::format("'{}' is a file: name the folder that has the event files", command.folder));
   Runs runs(command.folder);
   if (command.follow) return follow(command, runs);
   while (runs.poll()) continue;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <memory>
 #include <optional>
@@ -54,6 +55,8 @@ int run_here(const TrainCommand& command) {
   Progress progress(flags.report == "-" ? stderr : stdout);
   auto report = train_locally(tasks.ps, tasks.workers, data, options, interrupts.requested(), &progress,
                               [&](auto end) { interrupts.on_overdue(std::move(end)); });
+  if (!report && flags.checkpoint_folder.empty())
+    spdlog::warn("interrupted; what was learned is lost, since there is no --checkpoint_dir");
   if (!report) return interrupted_run;
   publish(std::move(*report), options, flags, data, tasks.workers);
   return success;

@@ -17,6 +17,9 @@ inline void k_means(Job& job) {
       start.empty() ? points.sample(k, 1).collect() : job.read_records<ClusterPoint>(start).collect();
   if (centres.empty())
     throw invalid_argument(start.empty() ? "the input has no point" : "--start has no point");
+  if (start.empty() && centres.size() < k)
+    throw invalid_argument("--k: expected at most the number of points, " +
+                           std::to_string(centres.size()) + ", got " + std::to_string(k));
   for (std::int64_t round = 0; round < rounds; ++round) {
     const auto add = [centres](auto& means, const ClusterPoint& p) {
       means[nearest_of(centres, p)].add(p);

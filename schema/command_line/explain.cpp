@@ -1,6 +1,7 @@
 #include "schema/command_line/explain.h"
 
 #include <CLI/CLI.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -52,6 +53,14 @@ std::string named_command(const CLI::App& app) {
   return app.get_name() + (below.empty() ? "" : " " + named_command(*below.front()));
 }
 
+// Of a line of a file, "option = value".
+std::string explain_line(const std::string& message) {
+  constexpr std::string_view unknown = "INI was not able to parse ";
+  if (!message.starts_with(unknown)) return message;
+  return "there is no option " + actorflow::quoted(message.substr(unknown.size())) +
+         "; a line is option = value";
+}
+
 // CLI11 names what is left over from behind, and not what could have been there.
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = innermost_command(app);
@@ -59,7 +68,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const bool is_word = !rest.empty() && !rest[0].starts_with("-");
   if (!known.empty() && (is_word || &command != &app)) return explain_command(known, rest);
   const bool is_rest = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-  if (!is_rest || rest.empty()) return error.what();
+  if (!is_rest || rest.empty()) return explain_line(error.what());
   return "did not expect " + actorflow::quoted(CLI::detail::join(rest, " ")) +
          nearest(rest[0].substr(0, rest[0].find('=')), options_of(command));
 }

@@ -77,7 +77,8 @@ std::size_t CsvSplitter::unquote(std::string_view line, std::size_t at) {
     if (quote == std::string_view::npos)
       throw invalid_argument(
           in_column(fields_.size() + 1) +
-          "a quote is not closed in its line; line breaks within quotes are not supported");
+          "a quote is not closed in its line; line breaks within quotes are read only where "
+          "CsvInput::line_breaks is true");
     unquoted_.append(line, at, quote - at);
     at = quote + 1;
     if (at == line.size() || line[at] != '"') break;

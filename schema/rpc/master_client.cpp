@@ -14,7 +14,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+using OnWait = std::function<void(const std::string& why)>;
+
 constexpr std::int64_t retry_ms = 100;
+constexpr std::chrono::seconds quiet_wait{2};
 
 }  // namespace
 
@@ -34,7 +37,7 @@ struct MasterClient::Impl {
     });
   }
 
-  void connect(std::int64_t timeout_ms);
+  void connect(std::int64_t timeout_ms, const OnWait& on_wait);
   Status no_connection(const Status& why) const {
     return {why.code, "no connection to the master at " + address + ": " + why.message};
   }
@@ -63,14 +66,14 @@ struct MasterClient::Impl {
 
 MasterClient::MasterClient(const std::string& address, Allocator& allocator,
                            std::int64_t connect_timeout_ms, const std::string& credentials,
-                           std::int64_t silence_timeout_ms)
+                           std::int64_t silence_timeout_ms, const OnWait& on_wait)
     : impl_(std::make_unique<Impl>(address, allocator, credentials, silence_timeout_ms)) {
-  impl_->connect(connect_timeout_ms);
+  impl_->connect(connect_timeout_ms, on_wait);
 }
 
 MasterClient::~MasterClient() = default;
 
-void MasterClient::Impl::connect(std::int64_t timeout_ms) {
+void MasterClient::Impl::connect(std::int64_t timeout_ms, const OnWait& on_wait) {
   const auto finished = std::make_shared<std::promise<void>>();
   const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
   loop.run([&] {
@@ -81,7 +84,13 @@ void MasterClient::Impl::connect(std::int64_t timeout_ms) {
                                                finished->set_value();
                                              }));
   });
-  finished->get_future().wait();
+  const auto future = finished->get_future();
+  if (on_wait && future.wait_for(quiet_wait) == std::future_status::timeout) {
+    std::string why;
+    loop.run([&] { why = last_failure; });
+    on_wait(why);
+  }
+  future.wait();
   if (!security.refusal->empty())
     throw_if_error(no_connection({Code::permission_denied, *security.refusal}));
   throw_if_error(refusal);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,8 +21,11 @@ class MasterClient {
   // tensors come from `allocator`, which must outlive them. `credentials`: the folder with ca.crt,
   // client.crt and client.key; empty: a plain connection. If a connected task sends nothing for
   // `silence_timeout_ms`, not even a sign of life, it is stopped or cut off: the connection is lost.
+  // `on_wait`, if any, is called once if the task has not answered within 2 s, with what the last try
+  // met.
   MasterClient(const std::string& address, Allocator& allocator, std::int64_t connect_timeout_ms,
-               const std::string& credentials = {}, std::int64_t silence_timeout_ms = 30'000);
+               const std::string& credentials = {}, std::int64_t silence_timeout_ms = 30'000,
+               const std::function<void(const std::string& why)>& on_wait = {});
   // Ends calls under way as unavailable. REQUIRES: no call begins any more.
   ~MasterClient();
 

@@ -1,5 +1,7 @@
 #include "actors/runtime/storage.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
@@ -233,6 +235,20 @@ BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_named) {
   BOOST_CHECK_EXCEPTION(disk.create("/dev/null/folder/file"), Error, [](const Error& error) {
     return std::string(error.what()).find("/dev/null/folder") != std::string::npos;
   });
+}
+
+BOOST_AUTO_TEST_CASE(a_device_or_pipe_is_not_replaced_by_a_file) {
+  BOOST_TEST_REQUIRE(mkfifo(path("pipe").c_str(), 0600) == 0);
+  std::filesystem::create_symlink("/dev/null", path("device"));
+  for (const std::string name : {"pipe", "device"})
+    BOOST_CHECK_EXCEPTION(
+        disk.write_atomically(path(name), bytes_of("x")), Error, [&](const Error& error) {
+          return error.what() ==
+                 "'" + path(name) + "' is a device, a pipe or a link to one; name a file";
+        });
+  BOOST_TEST(std::filesystem::is_fifo(path("pipe")));
+  BOOST_TEST(std::filesystem::is_symlink(path("device")));
+  BOOST_TEST(disk.list(folder.path()).size() == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(a_file_in_the_place_of_a_folder_is_an_error_of_the_disk_that_names_it) {

@@ -8,6 +8,7 @@
 
 #include "actors/runtime/exit_status.h"
 #include "test/apps/support/process.h"
+#include "test/support/contains.h"
 #include "test/support/folder.h"
 #include "test/support/ports.h"
 
@@ -66,6 +67,16 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
   expect_failure({"actorflow", "checkpoint"}, bad_usage, {"expected one of list, show, verify;"});
   expect_failure({"actorflow", "records", "--data", ACTORFLOW_SOURCE_DIR "/README.md", "--output", "x"},
                  bad_usage, {"expected a folder of images", "README.md' is a file"});
+  expect_failure({"actorflow", "records", "--data=no_such", "--output", "x"}, bad_usage,
+                 {"'no_such' is not there"});
+  expect_failure({"actorflow", "summaries", ACTORFLOW_SOURCE_DIR "/README.md"}, bad_usage,
+                 {"README.md' is a file"});
+  expect_failure({"actorflow", "train", "iris", "--data=iris.csv"}, failed_run,
+                 {"nothing is there", "the project's own table is named iris"});
+  expect_failure({"iris", "--data=no_such.csv"}, failed_run,
+                 {"there is no data file no_such.csv", "in the current folder /"});
+  expect_failure({"iris", "--data=/proc"}, failed_run, {"/proc is a folder"});
+  expect_failure({"actorflow", "simulate", "--seeds=-1"}, bad_usage, {"--seeds: expected a number"});
   expect_failure({"actorflow", "train", "mnist", "--learning_rate", "fast"}, bad_usage,
                  {"--learning-rate: expected a number, got 'fast'"});
   expect_failure({"actorflow", "train", "mnist", "--learning_rate", "0"}, bad_usage,
@@ -77,7 +88,7 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
                  {"expected 0 or a number above it, got '-1'"});
   expect_failure({"actorflow", "train", "mnist", "--data=no_such"}, failed_run,
                  {"no_such: expected a folder of images", "nothing is there"});
-  expect_failure({"actorflow", "job", "--help"}, bad_usage, {"actorflow job word_count"});
+  expect_failure({"actorflow", "job"}, bad_usage, {"word_count", "actorflow job --help"});
   expect_failure({"word_count", "--memory", "lots"}, bad_usage, {"--memory", "lots"});
   expect_failure({"word_count", "--input=", "--output=counts"}, bad_usage, {"the job wants --input"});
   expect_failure({"actorflow", "train", "mnist", "--workers", "0"}, bad_usage, {"--workers"});
@@ -102,6 +113,44 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
   expect_failure({"actorflow", "train", "cifar10"}, failed_run, {"no data_batch_1.bin", "--data"});
   expect_failure({"actorflow", "help", "bake"}, bad_usage, {"'bake'"});
   expect_failure({"trainer"}, bad_usage, {"ps_hosts"});
+}
+
+BOOST_AUTO_TEST_CASE(a_line_of_a_scenario_that_is_not_understood) {
+  const Folder folder;
+  write_file(folder.file("a.scenario"), "workerz = 3\n");
+  expect_failure({"actorflow", "simulate", folder.file("a.scenario")}, bad_usage,
+                 {"there is no option 'workerz'; a line is option = value"});
+}
+
+BOOST_AUTO_TEST_CASE(a_trace_that_cannot_be_written) {
+  const Folder folder;
+  const std::string file = folder.file("always.scenario"), trace = folder.file("trace.json");
+  write_file(file,
+             "data = digits\ntrain_steps = 50\nasync = true\nrandom_faults = 8\naccuracy_within = 0\n");
+  const auto told = [&](const std::string& path) {
+    Process simulate({"actorflow", "simulate", file, "--seeds", "1..20", "--trace", path});
+    BOOST_TEST(simulate.wait() == failed_run, simulate.output());
+    return simulate.output();
+  };
+  BOOST_TEST(contains(told(file + "/trace.json"), "what happened could not be written to " + file));
+  BOOST_TEST(contains(told(trace), "what happened is in " + trace));
+  BOOST_TEST(std::filesystem::exists(trace));
+}
+
+BOOST_AUTO_TEST_CASE(a_table_without_a_heading) {
+  const Folder folder;
+  std::string rows;
+  for (int i = 0; i < 100; ++i) rows += i % 2 == 0 ? "1.5,2,0\n" : "-1e-3,7,1\n";
+  write_file(folder.file("bare.csv"), rows);
+  write_file(folder.file("headed.csv"), "100,2,even,odd\n" + rows);
+  const auto warns = [&](const std::string& file) {
+    Process train({"actorflow", "train", "iris", "--epochs=1", "--data", folder.file(file)});
+    BOOST_TEST(train.wait() == 0, train.output());
+    return contains(train.output(),
+                    "the first line, '1.5,2,0', is taken for the heading, not for a row");
+  };
+  BOOST_TEST(warns("bare.csv"));
+  BOOST_TEST(!warns("headed.csv"));
 }
 
 // At once, though some of them write at their end.
@@ -163,6 +212,8 @@ BOOST_AUTO_TEST_CASE(inputs_without_records) {
   expect_failure({"k_means", "--input", folder.file("none"), "--start", folder.file("one"), "--output",
                   folder.file("out")},
                  bad_usage, {"the input has no point"});
+  expect_failure({"k_means", "--input", folder.file("one"), "--k=2", "--output", folder.file("out")},
+                 bad_usage, {"--k: expected at most the number of points, 1, got 2"});
 }
 
 BOOST_AUTO_TEST_CASE(clusters_that_make_no_sense) {

@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "test/apps/support/process.h"
+#include "test/support/contains.h"
 
 BOOST_AUTO_TEST_SUITE(ctrl_c)
 
@@ -15,6 +16,7 @@ BOOST_AUTO_TEST_CASE(amid_steps_it_ends_the_process_as_interrupted) {
     BOOST_REQUIRE_MESSAGE(process.prints("step "), process.output());
     process.send_signal(SIGINT);
     BOOST_TEST(process.wait() == 130, "round " << round << ":\n" << process.output());
+    BOOST_TEST(actorflow::test::contains(process.output(), "lost, since there is no --checkpoint_dir"));
   }
 }
 

@@ -53,4 +53,16 @@ BOOST_AUTO_TEST_CASE(the_last_step_is_shown_once) {
   BOOST_TEST(std::ranges::count(shown, '\n') == 1, shown);
 }
 
+BOOST_AUTO_TEST_CASE(nothing_is_shown_where_all_steps_were_made_before) {
+  const Meter meter(steady_clock(), 9, 9, 64);
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* const out = open_memstream(&text, &size);
+  Progress progress(out);
+  progress.finish(meter);
+  std::fclose(out);
+  BOOST_TEST(size == 0U, text);
+  std::free(text);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -7,6 +7,7 @@
 
 #include "test/apps/support/trainers.h"
 #include "test/support/contains.h"
+#include "test/support/folder.h"
 #include "test/support/ports.h"
 
 BOOST_AUTO_TEST_SUITE(programs)
@@ -102,6 +103,26 @@ BOOST_AUTO_TEST_CASE(equations_on_two_servers_from_outside) {
   BOOST_TEST(!is_listening(addresses[0]));
 }
 
+BOOST_AUTO_TEST_CASE(a_session_says_for_which_server_it_waits) {
+  const std::string address = free_addresses(1)[0];
+  Process equations({"equations", "--target", "actorflow://" + address});
+  BOOST_TEST(equations.prints("waiting for an answer of the master at " + address), equations.output());
+  BOOST_TEST(equations.prints("at most: connect(): Connection refused"), equations.output());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_printed_on_a_full_disk_is_an_error) {
+  for (const std::string command :
+       {"actorflow version", "actorflow help", "equations", "word_count --help",
+        "actorflow launch --to slurm -np 2 trainer --insecure"}) {
+    Process process({"/bin/sh", "-c", "exec " ACTORFLOW_BIN_DIR "/" + command + " >/dev/full"});
+    BOOST_TEST(process.wait() == 1, command);
+    BOOST_TEST(contains(process.output(), "standard output cannot be written: No space left"),
+               command << ": " << process.output());
+  }
+  Process closed({"/bin/sh", "-c", "exec " ACTORFLOW_BIN_DIR "/equations >&-"});
+  BOOST_TEST(closed.wait() == 0, closed.output());
+}
+
 BOOST_AUTO_TEST_CASE(map_reduce_mean_is_the_plain_mean) {
   const std::string output = output_of({"map_reduce_mean"});
   const std::string plain = output.substr(output.rfind(' ') + 1);
@@ -152,6 +173,14 @@ BOOST_AUTO_TEST_CASE(a_program_of_jobs_that_is_not_built_is_named_with_the_comma
   BOOST_TEST(contains(process.output(), "cmake --build build --target programs"));
 }
 
+BOOST_AUTO_TEST_CASE(the_help_of_jobs_names_every_program_of_jobs) {
+  const std::string help = output_of({"actorflow", "job", "--help"});
+  for (const auto& file : std::filesystem::directory_iterator(ACTORFLOW_SOURCE_DIR "/apps"))
+    if (file.path().extension() == ".cpp" && contains(read_file(file.path().string()), "run_jobs(argc"))
+      BOOST_TEST(contains(help, " " + file.path().stem().string()), help);
+  BOOST_TEST(output_of({"actorflow", "help", "job"}) == help);
+}
+
 BOOST_AUTO_TEST_CASE(help_explains_every_flag) {
   const std::string help = output_of({"actorflow", "help", "train", "mnist"});
   for (const char* flag :
@@ -162,6 +191,29 @@ BOOST_AUTO_TEST_CASE(help_explains_every_flag) {
   for (const char* command : {"train", "server", "version"})
     BOOST_TEST(contains(output_of({"actorflow", "help"}), command));
   BOOST_TEST(contains(output_of({"actorflow", "version"}), "actorflow "));
+}
+
+BOOST_AUTO_TEST_CASE(a_terminal_has_colors_unless_NO_COLOR_says_none) {
+  for (const std::string program : {"actorflow train iris --epochs 1", "ensemble iris --members 2"}) {
+    const auto shown = [&](const std::string& setting) {
+      return output_of({"/bin/sh", "-c",
+                        "TERM=xterm " + setting +
+                            " script --quiet --return --command '" ACTORFLOW_BIN_DIR "/" + program +
+                            "' /dev/null"});
+    };
+    BOOST_TEST(contains(shown("NO_COLOR= "), "\x1b[32minfo"), program);
+    BOOST_TEST(!contains(shown("NO_COLOR=1"), "\x1b[32m"), program);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(progress_fits_into_a_narrow_terminal) {
+  const std::string output =
+      output_of({"/bin/sh", "-c",
+                 "script --quiet --return --command 'stty cols 30; " ACTORFLOW_BIN_DIR
+                 "/actorflow train digits --epochs 2' /dev/null"});
+  const auto line = output.find("\rstep 22/22  loss ");
+  BOOST_TEST_REQUIRE(line != output.npos, output);
+  BOOST_TEST(output.find("\x1b[K", line) - line == 30U, output);  // of which one is the return
 }
 
 BOOST_AUTO_TEST_CASE(progress_in_a_pipe_is_plain_lines) {

@@ -81,6 +81,8 @@ BOOST_AUTO_TEST_CASE(tables_that_teach_nothing_are_refused) {
   refuse("a,b\n1,0\n", {"t.csv", "1 row"});
   refuse("a,b\n1,0\n2,0\n", {"t.csv", "classes from 0 on"});
   refuse("a,b\n1,1\n2,-1\n", {"t.csv", "-1 to 1"});
+  refuse("a,b\n1,1\n2,9000000000\n", {"t.csv", "9000000000", "too large for a class"});
+  refuse("a,b,c\n1,nan,1\n2,-inf,0\n3,1,0\n", {"t.csv", "2 values are not finite"});
   refuse("a,b\n1,1\nx,0\n", {"t.csv", "x"});
   for (const char* nowhere : {"nowhere", "nowhere.csv", "nowhere.txt"})
     expect_error(Code::not_found, {nowhere, "*.csv", "nothing is there", "name one"},
@@ -120,7 +122,8 @@ BOOST_AUTO_TEST_CASE(record_files_of_others_are_read) {
   const auto load = [&] { return load_images(folder.path()); };
   write("cifar10-train.tfrecord-00000-of-00002", 4);
   write("cifar10-test.tfrecord-00000-of-00001", 2);
-  expect_error(Code::not_found, {"cifar10-train.tfrecord-00001-of-00002", "missing"}, load);
+  expect_error(Code::not_found, {"cifar10-train.tfrecord-00001-of-00002", "missing; name a folder"},
+               load);
   write("cifar10-train.tfrecord-00001-of-00002", 1);
   const ImageData data = load();
   BOOST_TEST(data.train.images.shape().to_string() == "[2,1,2,3]");

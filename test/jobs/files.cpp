@@ -1,4 +1,5 @@
 // Files that jobs read and write.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
@@ -34,6 +35,29 @@ BOOST_AUTO_TEST_CASE(rows_of_csv_are_records_and_records_rows) {
   people.write_csv(folder.file("out"), {.delimiter = ';'});
   BOOST_TEST(test::files_of(folder.file("out"))["part-00000-of-00001.csv"] ==
              "Smith, Jane;1.5\nBob;2\n");
+}
+
+BOOST_AUTO_TEST_CASE(what_write_csv_writes_of_any_text_is_read_again) {
+  using Row = std::pair<std::string, std::int64_t>;
+  const test::Folder folder;
+  std::vector<Row> rows;
+  for (const std::string text :
+       {"two\nlines", "\"\n\"\"\r\n", "\r", "\n\n\n", "a;b,c", "", "\"", "no break"})
+    rows.emplace_back(text, static_cast<std::int64_t>(rows.size()));
+  JobOptions options = small_parts();
+  options.split_bytes = 8;
+  Job job(options);
+  job.from(rows).write_csv(folder.file("out"));
+  const auto read = [&](bool line_breaks) {
+    return job.read_csv<Row>(folder.file("out"), {.line_breaks = line_breaks}).collect();
+  };
+  auto again = read(true);
+  std::ranges::sort(again, {}, &Row::second);
+  BOOST_TEST((again == rows));
+  BOOST_CHECK_EXCEPTION(read(false), Error, test::says("where CsvInput::line_breaks is true"));
+  test::write_file(folder.file("cut.csv"), "a,1\n\"b\nc,2\n");
+  BOOST_CHECK_EXCEPTION(job.read_csv<Row>(folder.file("cut.csv"), {.line_breaks = true}).collect(),
+                        Error, test::says("in the row at byte 4 a quote is not closed"));
 }
 
 BOOST_AUTO_TEST_CASE(a_table_is_csv_unless_its_files_are_parquet) {

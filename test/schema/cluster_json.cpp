@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(mistakes_say_where_they_are) {
   const auto refused = [](const std::string& text, const std::string& word) {
     BOOST_CHECK_EXCEPTION(parse_cluster(text), Error, complains(Code::invalid_argument, word));
   };
-  refused(R"({"ps": ["a:1")", "line 1");
+  refused(R"({"ps": ["a:1")", "no JSON: parse error at line 1");
   refused(R"(["a:1"])", "not an object");
   refused(R"({"ps": "a:1"})", "'ps'");
   refused(R"({"ps": [1]})", "not a string: 1");

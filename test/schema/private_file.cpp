@@ -2,6 +2,7 @@
 #include "schema/private_file.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
@@ -59,6 +60,20 @@ BOOST_AUTO_TEST_CASE(a_folder_in_its_place_stays_and_nothing_lies_beside_it) {
   BOOST_TEST(write_private_file(file("key"), "secret") == file("key"));
   BOOST_TEST(!std::filesystem::exists(file("key.part")));
   BOOST_TEST(std::filesystem::exists(file("key/inside")));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_file_is_not_replaced) {
+  BOOST_TEST_REQUIRE(mkfifo(file("pipe").c_str(), 0600) == 0);
+  std::filesystem::create_symlink("/dev/null", file("device"));
+  std::filesystem::create_symlink("/proc/self/status", file("output"));
+  for (const std::string name : {"pipe", "device", "output"}) {
+    BOOST_TEST(write_private_file(file(name), "secret") == file(name));
+    BOOST_TEST(errno == ENOTSUP);
+    BOOST_TEST(!std::filesystem::exists(file(name + ".part")));
+  }
+  BOOST_TEST(std::filesystem::is_fifo(file("pipe")));
+  BOOST_TEST(std::filesystem::is_symlink(file("device")));
+  BOOST_TEST(std::filesystem::is_symlink(file("output")));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

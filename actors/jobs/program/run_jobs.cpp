@@ -17,6 +17,7 @@
 #include "actors/jobs/program/console_reporter.h"
 #include "actors/jobs/program/job_flags.h"
 #include "actors/runtime/exit_status.h"
+#include "actors/runtime/standard_output.h"
 
 namespace actorflow {
 namespace {
@@ -106,18 +107,10 @@ int exit_status_of(const Error& error) {
   return error.code() == Code::invalid_argument && !has_run ? bad_usage : failed_run;
 }
 
-}  // namespace
-
-int run_jobs(int argc, const char* const* argv, const JobTable& jobs) {
-  CommandLine line("A map/reduce job of Actorflow", std::filesystem::path(argv[0]).filename().string());
+int status_of(CommandLine& line, const std::vector<std::string>& arguments, const JobTable& jobs) {
   std::string who = line.name();
-  watch_signals();
-  // Standard output is the job's.
-  spdlog::set_default_logger(
-      std::make_shared<spdlog::logger>(who, std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
-  spdlog::set_pattern("%H:%M:%S %^%l%$ %v");
   try {
-    JobFlags flags = parse_job_flags(line, {argv + 1, argv + argc}, jobs);
+    JobFlags flags = parse_job_flags(line, arguments, jobs);
     if (!flags.job.empty()) who = flags.job;
     return run(std::move(flags), jobs);
   } catch (const HelpRequest& help) {
@@ -133,6 +126,19 @@ int run_jobs(int argc, const char* const* argv, const JobTable& jobs) {
     fmt::print(stderr, "{}: error: {}\n", who, error.what());
     return failed_run;
   }
+}
+
+}  // namespace
+
+int run_jobs(int argc, const char* const* argv, const JobTable& jobs) {
+  CommandLine line("A map/reduce job of Actorflow", std::filesystem::path(argv[0]).filename().string());
+  watch_signals();
+  // Standard output is the job's.
+  const auto colors = may_have_colors() ? spdlog::color_mode::automatic : spdlog::color_mode::never;
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      line.name(), std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colors)));
+  spdlog::set_pattern("%H:%M:%S %^%l%$ %v");
+  return status_with_output(line.name(), status_of(line, {argv + 1, argv + argc}, jobs));
 }
 
 }  // namespace actorflow

@@ -19,6 +19,10 @@ struct CsvInput {
   // With a header: the columns of these names are the record's, in their order; others are passed over.
   // Without names the columns are the record's as they stand, and all files must have the same header.
   std::vector<std::string> columns = {};
+  // Quoted fields of rows, though not of the header, may have line breaks, as write_csv() writes them
+  // where a text has some. Where a row begins is then known only from the file's beginning on: files are
+  // not cut, so that one thread reads each.
+  bool line_breaks = false;
 };
 
 // Where a record's columns stand in a file.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -76,7 +77,6 @@ struct TextFormat {
     }
   }
 
- private:
   static LineLimits limits_of(const Part& part) {
     LineLimits limits;
     if (part.most_record_bytes() >= limits.max_line_bytes) return limits;
@@ -110,6 +110,10 @@ struct NumberedTextFormat {
   }
 };
 
+// Calls next(row) for each row of CSV with line breaks within quotes, of a file that is not cut. Throws
+// invalid_argument if its last quote is not closed.
+void read_csv_rows(const OpenSplit& from, const std::function<void(std::string_view row)>& next);
+
 // Rows of CSV as records.
 template <class T>
 struct CsvFormat {
@@ -117,6 +121,7 @@ struct CsvFormat {
   char delimiter = ',';
   std::shared_ptr<const CsvFiles> headers;  // empty: there are none
   OperatorRef op;
+  bool line_breaks = false;
 
   template <class Next>
   void read(const OpenSplit& from, Next& next) const {
@@ -134,6 +139,7 @@ struct CsvFormat {
       next(call_user(*op,
                      [&] { return parse_csv<T>(choose_columns(file, splitter.split(line), chosen)); }));
     };
+    if (line_breaks) return read_csv_rows(from, parsed);
     TextFormat().read(from, parsed);
   }
 };

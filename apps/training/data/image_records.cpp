@@ -61,14 +61,17 @@ std::vector<RecordFile> files_of(const std::string& folder, const std::string& p
 std::vector<std::string> paths_of(const std::string& folder, const std::string& part) {
   const auto files = files_of(folder, part);
   if (files.empty())
-    throw Error(Code::not_found, fmt::format("{} has no record files {}.tfrecord-...", folder, part));
+    throw Error(
+        Code::not_found,
+        fmt::format("{} has no record files {}.tfrecord-...; name a folder that has all", folder, part));
   const auto& [first, count, stem] = files.front();
   std::vector<std::string> paths;
   for (int number = 0; number < count; ++number) {
     paths.push_back(folder + "/" + file_name(stem, number, count));
     if (!posix_storage().exists(paths.back()))
       throw Error(Code::not_found,
-                  fmt::format("{}: one of {} record files is missing", paths.back(), count));
+                  fmt::format("{}: one of {} record files is missing; name a folder that has all",
+                              paths.back(), count));
   }
   for (const auto& file : files)
     if (file.count != count || file.stem != stem)

@@ -10,6 +10,17 @@
 #include "dataflow/values/error.h"
 
 namespace actorflow {
+namespace {
+
+// A name of the project's own files is known without a path.
+std::string own_data(const std::string& path) {
+  if (path == "iris.csv") return "the project's own table is named iris; ";
+  if (path == "shakespeare.txt" || path == "shakespeare.txt.gz")
+    return "the project's own text is named shakespeare; ";
+  return "";
+}
+
+}  // namespace
 
 LabelledData load_data(const std::string& path, std::int64_t block) {
   const auto is_a = [&path](const std::string& ending) {
@@ -24,8 +35,8 @@ LabelledData load_data(const std::string& path, std::int64_t block) {
       path.find("cifar") != std::string::npos || !(is_there || is_table || is_text);
   throw Error(
       Code::not_found,
-      fmt::format("{}: expected a folder of images, a table *.csv or a text *.txt, {}; {}name one", path,
-                  is_there ? "got another file" : "but nothing is there",
+      fmt::format("{}: expected a folder of images, a table *.csv or a text *.txt, {}; {}{}name one",
+                  path, is_there ? "got another file" : "but nothing is there", own_data(path),
                   may_be_cifar10 ? "for CIFAR-10, " + how_to_get_cifar10() + "; " : ""));
 }
 

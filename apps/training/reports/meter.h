@@ -20,6 +20,7 @@ class Meter {
 
   std::int64_t step() const { return step_; }
   std::int64_t end() const { return end_; }
+  bool has_steps() const { return !recent_.empty(); }
   // Means over at most 100 last steps of this replica; 0 without any.
   double loss() const;
   double accuracy() const;

@@ -1,6 +1,7 @@
 #include "apps/training/reports/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,18 @@
 #include "apps/launch/step_report.h"
 
 namespace actorflow {
+
+namespace {
+
+// A line that a terminal breaks is not written over by the next one.
+std::string cut_to_terminal(std::string line, std::FILE* terminal) {
+  winsize size{};
+  if (ioctl(fileno(terminal), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && line.size() >= size.ws_col)
+    line.resize(size.ws_col - 1U);
+  return line;
+}
+
+}  // namespace
 
 Progress::Progress(std::FILE* out) : out_(out), live_(out && isatty(fileno(out)) == 1) {}
 
@@ -20,7 +33,7 @@ void Progress::update(const Meter& meter) {
 }
 
 void Progress::finish(const Meter& meter) {
-  if (!out_) return;
+  if (!out_ || !meter.has_steps()) return;
   if (meter.step() != shown_step_) show(meter);
   if (live_) std::fputc('\n', out_);
   std::fflush(out_);
@@ -34,7 +47,10 @@ void Progress::show(const Meter& meter) {
       fmt::format("step {}/{}  loss {:.4f}  accuracy {:.4f}  {:.0f} examples/s  {}:{:02} left",
                   meter.step(), std::max(meter.end(), meter.step()), meter.loss(), meter.accuracy(),
                   meter.examples_per_second(), left / 60, left % 60);
-  fmt::print(out_, "{}{}{}", live_ ? "\r" : "", line, live_ ? "\033[K" : "\n");
+  if (live_)
+    fmt::print(out_, "\r{}\033[K", cut_to_terminal(line, out_));
+  else
+    fmt::print(out_, "{}\n", line);
   std::fflush(out_);
 }
 

@@ -404,6 +404,8 @@ void name_jobs() {
   keep(&af::check_parquet);
   // actors/jobs/sources/csv_input.h
   keep(&af::match_headers, &af::choose_columns);
+  // actors/jobs/sources/sources.h
+  keep(&af::read_csv_rows);
   // schema/records/csv_field.h
   keep(&af::without_byte_order_mark);
   // actors/jobs/outputs/outputs.h
