@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "actors/collectives/engine/board.h"
 
@@ -90,16 +91,10 @@ std::optional<std::string> Negotiator::objection(const Name& entry) const {
                      mail_.name_of(*joined_.begin()));
 }
 
-std::size_t Negotiator::page_bytes() const {
-  std::size_t bytes = 0;
-  for (const auto& [name, entry] : names_) bytes += entry.page_bytes;
-  return bytes;
-}
-
 // Whether the ranks make a board for what they agree on, if everybody sends all to everybody.
 bool Negotiator::has_board(const CollectiveCall& call) const {
   return may_be_shown(call, mail_, options_) &&
-         page_bytes() + Board::page_bytes(mail_.size(), contribution_bytes(call)) <= most_page_bytes;
+         page_bytes_ + Board::page_bytes(mail_.size(), contribution_bytes(call)) <= most_page_bytes;
 }
 
 // Showing is faster than any message to ranks that look; those that do not wait sleep.
@@ -112,11 +107,11 @@ AllReducePlan Negotiator::plan_of(const Name& entry, bool has_board) const {
 void Negotiator::agree(const std::string& name, Name& entry) {
   entry.decided = entry.use;
   entry.agreed = entry.calls.begin()->second;
-  entry.page_bytes = 0;
+  page_bytes_ -= std::exchange(entry.page_bytes, 0);
   const bool has_board = this->has_board(*entry.agreed);
   const AllReducePlan plan = plan_of(entry, has_board);
   if (plan.algorithm == Algorithm::direct && has_board)
-    entry.page_bytes = Board::page_bytes(mail_.size(), contribution_bytes(*entry.agreed));
+    page_bytes_ += entry.page_bytes = Board::page_bytes(mail_.size(), contribution_bytes(*entry.agreed));
   Agreed agreed{{name, entry.use}, ++entry.version, *entry.agreed, plan.algorithm, plan.chunks};
   if (plan.algorithm == Algorithm::hierarchical) agreed.hosts = hosts_.runs;
   mail_.to_all(agreed);

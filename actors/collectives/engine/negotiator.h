@@ -60,7 +60,6 @@ class Negotiator {
   void agree(const std::string& name, Name& entry);
   AllReducePlan plan_of(const Name& entry, bool has_board) const;
   bool has_board(const CollectiveCall& call) const;
-  std::size_t page_bytes() const;
   void refuse(const std::string& name, Name& entry, const std::string& why);
 
   const RankMail& mail_;
@@ -68,6 +67,7 @@ class Negotiator {
   CostModel costs_{};
   const HostRuns hosts_;
   std::map<std::string, Name, std::less<>> names_;
+  std::size_t page_bytes_ = 0;  // of all names
   std::set<int> joined_;
   std::uint32_t round_ = 1;
 };
