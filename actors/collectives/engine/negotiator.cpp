@@ -17,8 +17,8 @@ Algorithm algorithm_of_gather(Algorithm asked_for) {
   return has_it ? asked_for : Algorithm::doubling;
 }
 
-// What is larger takes longer to copy than a message takes.
-constexpr std::size_t most_shown_bytes = std::size_t{512} << 10;
+// Messages with more take about as long, and pages for it would take much memory.
+constexpr std::size_t most_shown_bytes = std::size_t{1} << 20;
 
 AllReducePlan by_messages(const CollectiveCall& call, const HostRuns& hosts, Algorithm algorithm,
                           const CostModel& costs) {
