@@ -1,7 +1,6 @@
 #include "dataflow/collectives/cost.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "dataflow/collectives/chain_time.h"
 #include "dataflow/values/check.h"
@@ -88,11 +87,9 @@ double all_reduce_seconds(const AllReducePlan& plan, const HostRuns& hosts, std:
 }
 
 double crossover_bytes(int ranks, const CostModel& model) {
-  const double p = ranks, rounds = std::bit_width(static_cast<unsigned>(ranks - 1));
+  const double p = ranks;
   const LinkCost& link = model.host;
-  const double exchange = link.latency + (p - 1) * link.per_message;
-  const double gather = rounds * (link.latency + link.per_message);
-  return std::max(exchange, gather) / (p - 1) /
+  return (link.latency + (p - 1) * link.per_message) / (p - 1) /
          (link.per_byte * (1 - 2 / p) + model.per_added_byte * (1 - 1 / p));
 }
 
@@ -128,9 +125,9 @@ AllReducePlan choose_all_reduce(const HostRuns& hosts, std::int64_t bytes, const
   };
   consider(Algorithm::doubling);
   consider(Algorithm::rabenseifner);
-  if (hosts.hosts == 1) return best;
-  consider(Algorithm::ring);
-  if (hosts.largest > 1) consider(Algorithm::hierarchical);
+  if (hosts.hosts > 1) consider(Algorithm::ring);
+  // Two ranks of one host send and add the same as in Rabenseifner's.
+  if (hosts.largest > 1 && hosts.ranks > 2) consider(Algorithm::hierarchical);
   return best;
 }
 

@@ -29,8 +29,8 @@ struct AllReducePlan {
 // approximate. REQUIRES: 2 ranks or more, an algorithm other than automatic.
 double all_reduce_seconds(const AllReducePlan& plan, const HostRuns& hosts, std::int64_t bytes,
                           const CostModel& model, double sum_growth = 1);
-// The number of bytes from which on rabenseifner is the fastest among ranks of one host. README.md has
-// the formula.
+// The number of bytes from which on the fastest among ranks of one host is one in which each adds a slice
+// (rabenseifner, or hierarchical among few ranks). README.md has the formula.
 double crossover_bytes(int ranks, const CostModel& model);
 // The plan of that algorithm with the number of chunks that is the fastest.
 AllReducePlan plan_all_reduce(Algorithm algorithm, const HostRuns& hosts, std::int64_t bytes,

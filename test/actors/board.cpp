@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t bytes = 200;
 
 Tensor page_of(Board& board, std::size_t contribution = bytes) {
-  return board.make_page(heap().allocate(Board::page_bytes(contribution)));
+  return board.make_page(heap().allocate(Board::page_bytes(2, contribution)));
 }
 
 Tensor filled(std::uint64_t with) {
@@ -142,6 +142,8 @@ BOOST_AUTO_TEST_CASE(a_page_is_counted_as_large_as_it_is) {
   page_of(large, 100'000);
   BOOST_TEST(small.page_bytes() == 65'536u);
   BOOST_TEST(large.page_bytes() == 128u + 2 * 100'032u);
+  BOOST_TEST(Board::page_bytes(3, bytes) == 65'536u);
+  BOOST_TEST(Board::page_bytes(3, 100'000) == 128u + 4 * 100'032u, "with room for sums");
 }
 
 // Whoever sleeps gets a message, or has found what is there when it looked once more.

@@ -293,6 +293,41 @@ BOOST_AUTO_TEST_CASE(a_call_that_lacks_memory_after_it_was_shown_is_not_made_wit
   BOOST_TEST(given_up > 0);
 }
 
+// Of 480 KB messages would be those of Rabenseifner's algorithm.
+BOOST_AUTO_TEST_CASE(what_ranks_wait_for_is_shown_whatever_messages_would_cost) {
+  for (const bool waits : {true, false}) {
+    times_read();
+    on_ranks(
+        [waits](const Communicator& world, std::atomic<int>& wrong) {
+          const Shape shape{120'000};
+          for (int use = 0; use < 20; ++use) {
+            const Tensor own = contribution<float>(world.rank(), shape, use);
+            const Tensor sum = waits ? world.all_reduce(own, {.name = "x"})
+                                     : world.all_reduce_async(own, {.name = "x"}).wait();
+            if (!identical(sum, serial<float>(size, shape, use))) ++wrong;
+          }
+        },
+        [](int, ServerOptions&, CommunicatorOptions& of_group) {
+          of_group.costs = CostModel();
+          of_group.spin = longest_spin;
+        });
+    BOOST_TEST((times_read() > 0) == waits);
+  }
+}
+
+// Those for which there is no room on boards get messages, and all are told the same.
+BOOST_AUTO_TEST_CASE(names_may_be_more_than_boards_have_room_for) {
+  on_ranks([](const Communicator& world, std::atomic<int>& wrong) {
+    const Shape shape{100'000};
+    for (int use = 0; use < 4; ++use)
+      for (int name = 0; name < 30; ++name) {
+        const Tensor sum = world.all_reduce(contribution<float>(world.rank(), shape, use + name),
+                                            {.name = std::to_string(name)});
+        if (!identical(sum, serial<float>(size, shape, use + name))) ++wrong;
+      }
+  });
+}
+
 BOOST_AUTO_TEST_CASE(many_names_are_in_flight_together) {
   on_ranks([](const Communicator& world, std::atomic<int>& wrong) {
     const Shape shape{100};

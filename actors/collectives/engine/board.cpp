@@ -19,6 +19,8 @@ struct Board::Head {
   std::uint64_t shown[2] = {};   // the uses whose contributions are there
   std::uint64_t places[2] = {};  // each in the rank's shared memory, plus 1; 0: in the page
   std::uint64_t asleep = 0;      // the newest use in which it has given up looking
+  std::uint64_t summed[2] = {};  // the uses of which sums are there
+  std::uint64_t slices[2] = {};  // bit s: that of slice s is
   std::uint64_t readers = 0;     // bit r: it has seen the page of rank r change
 };
 
@@ -28,6 +30,14 @@ constexpr std::size_t head_bytes = 2 * buffer_alignment;
 
 std::size_t room_of(std::size_t bytes) {
   return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
+}
+
+// With two ranks all that a slice saves is copied once more; what is small is added sooner than shared.
+bool has_sums(int ranks, std::size_t bytes) { return ranks > 2 && bytes >= large_message_bytes; }
+
+// The slices but for the last one, which may be smaller.
+std::size_t slice_bytes(int ranks, std::size_t bytes) {
+  return room_of((bytes + static_cast<std::size_t>(ranks) - 1) / static_cast<std::size_t>(ranks));
 }
 
 // A rank that writes a word and then reads another's, and that other rank, which does the same, never
@@ -44,19 +54,22 @@ Board::Board(int rank, int ranks, std::uint32_t version, std::size_t bytes)
     : rank_(rank), version_(version), bytes_(bytes), others_(static_cast<std::size_t>(ranks)) {}
 
 // The network shares large tensors only.
-std::size_t Board::page_bytes(std::size_t bytes) {
-  return std::max(head_bytes + 2 * room_of(bytes), large_message_bytes);
+std::size_t Board::page_bytes(int ranks, std::size_t bytes) {
+  const std::size_t rooms = has_sums(ranks, bytes) ? 4 : 2;
+  return std::max(head_bytes + rooms * room_of(bytes), large_message_bytes);
 }
 
 Tensor Board::make_page(BufferRef memory) {
-  Tensor page(DType::uint8, {static_cast<std::int64_t>(page_bytes(bytes_))}, std::move(memory));
+  static_assert(sizeof(Head) <= head_bytes);
+  Tensor page(DType::uint8, {static_cast<std::int64_t>(page_bytes(ranks(), bytes_))}, std::move(memory));
   own_.head = new (page.mutable_data()) Head;
   own_.memory = page;
   return page;
 }
 
 void Board::add_page(int rank, const Tensor& page) {
-  if (!page.valid() || page.dtype() != DType::uint8 || page.size_bytes() != page_bytes(bytes_)) return;
+  const std::size_t size = page_bytes(ranks(), bytes_);
+  if (!page.valid() || page.dtype() != DType::uint8 || page.size_bytes() != size) return;
   Page& other = others_[static_cast<std::size_t>(rank)];
   other.memory = page;
   other.head = static_cast<Head*>(other.memory.mutable_data());
@@ -67,6 +80,7 @@ void Board::enter(std::uint64_t use) {
   if (use == use_) return;
   use_ = use;
   has_shown_ = false;
+  summed_ = 0;
   may_show_ = has_page();
   if (!has_page()) return;
   std::uint64_t readers = 0;
@@ -124,6 +138,42 @@ Bytes Board::small_one_shown_by(int rank) const {
   const Page& other = others_[static_cast<std::size_t>(rank)];
   if (!other.changes || read(other.head->shown[use_ % 2]) != use_ || !in_touch(rank)) return {};
   return {static_cast<const std::byte*>(other.memory.data()) + place_of_contribution(), bytes_};
+}
+
+Board::Slice Board::slice(int number) const {
+  const std::size_t each = slice_bytes(ranks(), bytes_);
+  const std::size_t begin = std::min(static_cast<std::size_t>(number) * each, bytes_);
+  return {begin, std::min(each, bytes_ - begin)};
+}
+
+bool Board::shares_sums() const { return has_shown_ && has_sums(ranks(), bytes_); }
+
+std::size_t Board::place_of_sum(int slice) const {
+  return head_bytes + (2 + use_ % 2) * room_of(bytes_) + this->slice(slice).begin;
+}
+
+std::span<std::byte> Board::place_for_sum(int slice) {
+  auto* const page = static_cast<std::byte*>(own_.memory.mutable_data());
+  return {page + place_of_sum(slice), this->slice(slice).size};
+}
+
+void Board::show_sum(int slice) {
+  const bool first = summed_ == 0;
+  summed_ |= std::uint64_t{1} << slice;
+  write(own_.head->slices[use_ % 2], summed_);
+  if (first) write(own_.head->summed[use_ % 2], use_);
+}
+
+Bytes Board::sum_of_slice(int slice) const {
+  for (std::size_t rank = 0; rank < others_.size(); ++rank) {
+    const Page& other = others_[rank];
+    if (!other.changes || read(other.head->summed[use_ % 2]) != use_) continue;
+    if ((read(other.head->slices[use_ % 2]) >> slice & 1) == 0 || !in_touch(static_cast<int>(rank)))
+      continue;
+    return {static_cast<const std::byte*>(other.memory.data()) + place_of_sum(slice),
+            this->slice(slice).size};
+  }
+  return {};
 }
 
 void Board::sleep() {

@@ -11,10 +11,14 @@
 // A page has room for two uses in turn. What was shown two uses ago may be overwritten when all that
 // might read it have entered the use after that. A contribution that lies in shared memory already is
 // shown where it is.
+//
+// Where all would add much (shares_sums()), each rank adds some slices of all contributions, and shows
+// these sums in its page, too (shared_sum.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "actors/collectives/engine/arithmetic.h"
@@ -31,11 +35,12 @@ class Board {
   // is at most most_ranks.
   Board(int rank, int ranks, std::uint32_t version, std::size_t bytes);
 
+  int rank() const { return rank_; }
   std::uint32_t version() const { return version_; }
-  static std::size_t page_bytes(std::size_t bytes);
+  static std::size_t page_bytes(int ranks, std::size_t bytes);
   // The bytes of this rank's own page.
-  std::size_t page_bytes() const { return has_page() ? page_bytes(bytes_) : 0; }
-  // Makes our page, which is for all others, of memory of page_bytes(bytes).
+  std::size_t page_bytes() const { return has_page() ? page_bytes(ranks(), bytes_) : 0; }
+  // Makes our page, which is for all others, of memory of page_bytes(ranks, bytes).
   Tensor make_page(BufferRef memory);
   bool has_page() const { return own_.head != nullptr; }
   // The page of another rank. One of another size is none.
@@ -53,6 +58,19 @@ class Board {
   // The same, where contributions are too small to be shown where they are: in its page.
   bool has_small_contributions() const;
   Bytes small_one_shown_by(int rank) const;
+  // A part of the sum of all contributions, as many as there are ranks.
+  struct Slice {
+    std::size_t begin = 0, size = 0;
+  };
+  Slice slice(int number) const;
+  // Whether this rank shows its contribution to this use, and has room for sums beside it.
+  bool shares_sums() const;
+  // Where this rank makes the sum of a slice, which it shows then. REQUIRES: shares_sums().
+  std::span<std::byte> place_for_sum(int slice);
+  void show_sum(int slice);
+  // The sum of a slice, by whichever other rank has made it; empty before one shows it. It stays as long
+  // as what shown_by() gives.
+  Bytes sum_of_slice(int slice) const;
   // Announces that this rank is going to sleep: what is not shown by now will be sent as a message.
   void sleep();
   // The contributions that others may still be reading in place: they must get these as messages before
@@ -67,7 +85,9 @@ class Board {
     std::uint64_t entered_at_first = 0;
     bool changes = false;  // it is shared memory
   };
+  int ranks() const { return static_cast<int>(others_.size()); }
   std::size_t place_of_contribution() const;
+  std::size_t place_of_sum(int slice) const;
 
   const int rank_;
   const std::uint32_t version_;
@@ -77,6 +97,7 @@ class Board {
   std::vector<Page> others_;  // by rank
   std::uint64_t use_ = 0;
   bool may_show_ = false, has_shown_ = false;
+  std::uint64_t summed_ = 0;  // bit s: this rank has shown the sum of slice s
 };
 
 }  // namespace actorflow

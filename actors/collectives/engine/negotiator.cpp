@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
-#include "actors/collectives/engine/arithmetic.h"
+#include "actors/collectives/engine/board.h"
 
 namespace actorflow {
 namespace {
@@ -16,8 +17,11 @@ Algorithm algorithm_of_gather(Algorithm asked_for) {
   return has_it ? asked_for : Algorithm::doubling;
 }
 
-AllReducePlan plan_of(const CollectiveCall& call, const HostRuns& hosts, Algorithm algorithm,
-                      const CostModel& costs) {
+// Messages with more take about as long, and pages for it would take much memory.
+constexpr std::size_t most_shown_bytes = std::size_t{1} << 20;
+
+AllReducePlan by_messages(const CollectiveCall& call, const HostRuns& hosts, Algorithm algorithm,
+                          const CostModel& costs) {
   if (call.kind != CollectiveKind::all_reduce) return {algorithm_of_gather(algorithm)};
   const std::int64_t bytes = contribution_bytes(call);
   const double sum_growth =
@@ -37,8 +41,15 @@ std::int64_t contribution_bytes(const CollectiveCall& call) {
   return elements * static_cast<std::int64_t>(call.dtype == DType::invalid ? 0 : call.element_bytes());
 }
 
+bool may_be_shown(const CollectiveCall& call, const RankMail& mail, const PlanOptions& options) {
+  if (options.spin.count() == 0 || call.kind != CollectiveKind::all_reduce) return false;
+  if (mail.size() < 2 || mail.size() > Board::most_ranks) return false;
+  const std::size_t bytes = contribution_bytes(call);
+  return bytes > 0 && bytes <= most_shown_bytes && mail.shares_memory();
+}
+
 Negotiator::Negotiator(const RankMail& mail, const PlanOptions& options)
-    : mail_(mail), algorithm_(options.algorithm), hosts_(host_runs(mail.hosts())) {}
+    : mail_(mail), options_(options), hosts_(host_runs(mail.hosts())) {}
 
 void Negotiator::propose(const Propose& message) {
   Name& entry = names_[message.of.name];
@@ -46,9 +57,11 @@ void Negotiator::propose(const Propose& message) {
   if (message.of.use != entry.use) {
     entry.use = message.of.use;
     entry.calls.clear();
+    entry.all_wait = true;
     if (entry.agreed) mail_.to_all(Revise{message.of, entry.version});
   }
   entry.calls.try_emplace(message.rank, message.call);
+  entry.all_wait = entry.all_wait && message.waits;
   look_at(message.of.name, entry);
 }
 
@@ -78,10 +91,27 @@ std::optional<std::string> Negotiator::objection(const Name& entry) const {
                      mail_.name_of(*joined_.begin()));
 }
 
+// Whether the ranks make a board for what they agree on, if everybody sends all to everybody.
+bool Negotiator::has_board(const CollectiveCall& call) const {
+  return may_be_shown(call, mail_, options_) &&
+         page_bytes_ + Board::page_bytes(mail_.size(), contribution_bytes(call)) <= most_page_bytes;
+}
+
+// Showing is faster than any message to ranks that look; those that do not wait sleep.
+AllReducePlan Negotiator::plan_of(const Name& entry, bool has_board) const {
+  if (options_.algorithm == Algorithm::automatic && entry.all_wait && has_board)
+    return {Algorithm::direct};
+  return by_messages(*entry.agreed, hosts_, options_.algorithm, costs_);
+}
+
 void Negotiator::agree(const std::string& name, Name& entry) {
   entry.decided = entry.use;
   entry.agreed = entry.calls.begin()->second;
-  const AllReducePlan plan = plan_of(*entry.agreed, hosts_, algorithm_, costs_);
+  page_bytes_ -= std::exchange(entry.page_bytes, 0);
+  const bool has_board = this->has_board(*entry.agreed);
+  const AllReducePlan plan = plan_of(entry, has_board);
+  if (plan.algorithm == Algorithm::direct && has_board)
+    page_bytes_ += entry.page_bytes = Board::page_bytes(mail_.size(), contribution_bytes(*entry.agreed));
   Agreed agreed{{name, entry.use}, ++entry.version, *entry.agreed, plan.algorithm, plan.chunks};
   if (plan.algorithm == Algorithm::hierarchical) agreed.hosts = hosts_.runs;
   mail_.to_all(agreed);

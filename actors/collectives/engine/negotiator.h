@@ -24,6 +24,11 @@ struct PlanOptions {
 // The bytes of a rank's contribution; 0 for a call without a dtype.
 std::int64_t contribution_bytes(const CollectiveCall& call);
 
+// Whether ranks that send each other all that they bring may show it on boards instead.
+bool may_be_shown(const CollectiveCall& call, const RankMail& mail, const PlanOptions& options);
+// Of a rank's pages in a group, which last as long as their names.
+inline constexpr std::size_t most_page_bytes = std::size_t{32} << 20;
+
 // Belongs to the leader's group. Ranks agree once per name. When one of them proposes something for a
 // use of a name that they have agreed on, all propose.
 class Negotiator {
@@ -45,19 +50,24 @@ class Negotiator {
     std::uint64_t decided = 0;  // the newest use that was agreed on, or has failed
     std::uint64_t use = 0;      // for which they propose now
     std::map<int, CollectiveCall> calls;
+    bool all_wait = true;  // those that call
     std::optional<CollectiveCall> agreed;
     std::uint32_t version = 0;
+    std::size_t page_bytes = 0;  // of each rank, on the name's board
   };
   void look_at(const std::string& name, Name& entry);
   std::optional<std::string> objection(const Name& entry) const;
   void agree(const std::string& name, Name& entry);
+  AllReducePlan plan_of(const Name& entry, bool has_board) const;
+  bool has_board(const CollectiveCall& call) const;
   void refuse(const std::string& name, Name& entry, const std::string& why);
 
   const RankMail& mail_;
-  const Algorithm algorithm_;
+  const PlanOptions options_;
   CostModel costs_{};
   const HostRuns hosts_;
   std::map<std::string, Name, std::less<>> names_;
+  std::size_t page_bytes_ = 0;  // of all names
   std::set<int> joined_;
   std::uint32_t round_ = 1;
 };

@@ -83,7 +83,7 @@ void Operation::take_own(const RankInput& own) {
   }
 }
 
-bool Operation::advance(const Send& send_to) {
+bool Operation::advance(const Send& send_to, const Reduce& reduce) {
   for (; next_ < steps_.size(); ++next_) {
     const ScheduleStep& step = steps_[next_];
     switch (step.action) {
@@ -94,7 +94,7 @@ bool Operation::advance(const Send& send_to) {
         if (!receive(step)) return false;
         break;
       case ScheduleStep::Action::add:
-        add(step);
+        add(step, reduce);
         break;
     }
   }
@@ -190,7 +190,7 @@ void Operation::unpack(const ScheduleStep& step, const Message& message) {
   }
 }
 
-void Operation::add(const ScheduleStep& step) {
+void Operation::add(const ScheduleStep& step, const Reduce& reduce) {
   std::vector<Bytes> parts;
   for (const Piece& piece : step.pieces) parts.push_back(held_.at(piece).bytes);
   const std::int64_t rows = held_.at(step.pieces[0]).rows;
@@ -212,7 +212,7 @@ void Operation::add(const ScheduleStep& step) {
     out = {static_cast<std::byte*>(sum.mutable_data()), bytes};
   }
   const Computing computing(work_);
-  reduce_in_order(call_, parts, stage, out, task_->team);
+  reduce(call_, parts, stage, out, task_->team);
   for (const Piece& piece : step.pieces) held_.erase(piece);
   held_[result] = {std::move(sum), out, rows};
 }

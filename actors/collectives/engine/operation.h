@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -36,8 +37,12 @@ class Operation {
 
   Operation(TaskRef task, SchedulePlan plan, int rank, CollectiveCall call, RankInput own);
 
+  // Adds parts as reduce_in_order() does.
+  using Reduce = std::function<void(const CollectiveCall&, std::span<const Bytes>, SumStage,
+                                    std::span<std::byte>, Team*)>;
+
   // Carries out the schedule as far as possible; true once the operation is done.
-  bool advance(const Send& send);
+  bool advance(const Send& send, const Reduce& reduce = reduce_in_order);
   // Keeps a message until its turn comes; drops a repeated one. Call advance() afterwards.
   void receive(int from, std::uint32_t number, std::vector<std::int64_t> rows, Tensor payload);
   // Whether a message of that rank is still to come.
@@ -66,7 +71,7 @@ class Operation {
   void send(const ScheduleStep& step, const Send& send);
   bool receive(const ScheduleStep& step);
   void unpack(const ScheduleStep& step, const Message& message);
-  void add(const ScheduleStep& step);
+  void add(const ScheduleStep& step, const Reduce& reduce);
   bool is_in_place(const Piece& sum) const;
   std::span<std::byte> place_of_sum(int slice);
   void put_in_place(Held& sum, int slice);

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "actors/collectives/engine/shared_sum.h"
 #include "dataflow/values/exception_status.h"
 
 namespace actorflow {
@@ -114,7 +115,8 @@ void RankGroup::enter(Entry& entry, GroupCall call, bool of_zeros) {
 
 void RankGroup::propose(const Entry& entry) {
   const Use& use = *entry.second.use;
-  if (!use.of_zeros) mail_.to_leader(Propose{{entry.first, use.number}, mail_.rank(), use.call.call});
+  if (use.of_zeros) return;
+  mail_.to_leader(Propose{{entry.first, use.number}, mail_.rank(), use.call.call, use.call.waits});
 }
 
 // REQUIRES: agreed on.
@@ -157,8 +159,10 @@ void RankGroup::advance(Entry& entry) {
   try {
     bool done = use.operation->advance(send);
     if (!done && std::exchange(use.on_board, false)) {
-      look_at_board(entry);
-      done = use.operation->advance(send);
+      if (look_at_board(entry) && name.board->shares_sums())
+        done = use.operation->advance(send, std::bind_front(reduce_together, std::ref(*name.board)));
+      else
+        done = use.operation->advance(send);
     }
     if (!done) return;
     result = use.operation->take_result();

@@ -145,13 +145,12 @@ class RankGroup {
   void on_broken(const rank_messages::Broken& message);
 
   // rank_group_board.cpp
-  bool is_for_board(const rank_messages::Agreed& agreed) const;
   std::size_t page_bytes() const;
   void enter_board(Entry& entry);
   void make_page(const Entry& entry, Board& board) const;
   void drop_board(Name& name);
   void on_page(const rank_messages::Page& page, const Tensor& memory);
-  void look_at_board(Entry& entry);
+  bool look_at_board(Entry& entry);
   std::chrono::microseconds time_to_look(const Name& name, std::uint64_t use) const;
   Entry* entry_for_glance(GroupCall& call);
   bool look_at_pages(Entry& entry, GroupCall& call, std::span<Bytes> contributions);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "actors/collectives/engine/rank_group.h"
+#include "actors/collectives/engine/shared_sum.h"
 #include "actors/probes/point.h"
 #include "actors/runtime/clock.h"
 #include "schema/io/shared_place.h"
@@ -20,11 +21,8 @@ using namespace rank_messages;
 
 namespace {
 
-// What is larger takes longer to copy than a message takes.
-constexpr std::size_t most_bytes = std::size_t{512} << 10;
-// Of a rank's pages in a group, which last as long as their names.
-constexpr std::size_t most_page_bytes = std::size_t{16} << 20;
 constexpr int looks_per_turn = 32;  // one in which nothing is there takes less than a microsecond
+constexpr std::size_t added_per_us = 5000;  // bytes, by one core, and copied
 
 Point read_from_board("what another rank shows is read in place of a message");
 Point made_at_a_glance("a call is made on its own thread from what all ranks show");
@@ -52,15 +50,6 @@ bool look_for(std::chrono::microseconds how_long, Look look) {
 
 }  // namespace
 
-// Everybody sends all to everybody, once.
-bool RankGroup::is_for_board(const Agreed& agreed) const {
-  if (options_.spin.count() == 0 || agreed.call.kind != CollectiveKind::all_reduce) return false;
-  if (agreed.algorithm != Algorithm::direct || mail_.size() < 2 || mail_.size() > Board::most_ranks)
-    return false;
-  const std::size_t bytes = contribution_bytes(agreed.call);
-  return bytes > 0 && bytes <= most_bytes && mail_.shares_memory();
-}
-
 std::size_t RankGroup::page_bytes() const {
   std::size_t bytes = 0;
   for (const auto& [key, name] : names_)
@@ -70,7 +59,8 @@ std::size_t RankGroup::page_bytes() const {
 
 // Where a rank has no shared memory, or no room in it, it has no page, and its contributions travel.
 void RankGroup::make_page(const Entry& entry, Board& board) const {
-  const std::size_t size = Board::page_bytes(contribution_bytes(entry.second.agreed->call));
+  const std::size_t size =
+      Board::page_bytes(mail_.size(), contribution_bytes(entry.second.agreed->call));
   BufferRef memory = mail_.task()->sending_device->allocator().allocate(size);
   if (!place_of(memory, memory)) return;
   const Tensor page = board.make_page(std::move(memory));
@@ -85,10 +75,12 @@ void RankGroup::enter_board(Entry& entry) {
   const Agreed& agreed = *name.agreed;
   if (name.board && name.board->version() != agreed.version) drop_board(name);
   if (name.use->number == agreed.of.use) return;
-  if (!is_for_board(agreed)) return name.pages.clear();
+  if (agreed.algorithm != Algorithm::direct || !may_be_shown(agreed.call, mail_, options_))
+    return name.pages.clear();
   const std::size_t bytes = contribution_bytes(agreed.call);
   if (!name.board) {
-    if (page_bytes() + Board::page_bytes(bytes) > most_page_bytes) return name.pages.clear();
+    if (page_bytes() + Board::page_bytes(mail_.size(), bytes) > most_page_bytes)
+      return name.pages.clear();
     make_page(entry, name.board.emplace(mail_.rank(), mail_.size(), agreed.version, bytes));
   }
   for (const auto& [page, memory] : std::exchange(name.pages, {}))
@@ -116,13 +108,18 @@ void RankGroup::on_page(const Page& page, const Tensor& memory) {
   name.pages.emplace_back(page, memory);
 }
 
-// One that a message of ours wakes takes longer than one that is awake.
+// One that a message of ours wakes takes longer than one that is awake. Where cores are fewer than
+// ranks, others have still to add the use before.
 std::chrono::microseconds RankGroup::time_to_look(const Name& name, std::uint64_t use) const {
-  return options_.spin * (name.woken_in + 1 >= use ? 4 : 1);
+  const std::size_t others_add =
+      contribution_bytes(name.agreed->call) * static_cast<std::size_t>(mail_.size());
+  return options_.spin * (name.woken_in + 1 >= use ? 4 : 1) +
+         std::chrono::microseconds(others_add / added_per_us);
 }
 
-// Looks for what the others show: again and again, for a while, if the caller waits anyway.
-void RankGroup::look_at_board(Entry& entry) {
+// Looks for what the others show: again and again, for a while, if the caller waits anyway. Whether the
+// contributions of all are there.
+bool RankGroup::look_at_board(Entry& entry) {
   Name& name = entry.second;
   Use& use = *name.use;
   std::vector<int> missing;
@@ -153,6 +150,7 @@ void RankGroup::look_at_board(Entry& entry) {
   if (!shown.empty()) read_from_board.hit();
   for (auto& [rank, theirs] : shown)
     use.operation->receive(rank, 0, {rows}, all ? std::move(theirs) : theirs.clone());
+  return all;
 }
 
 RankGroup::Glance RankGroup::glance(GroupCall& call) {

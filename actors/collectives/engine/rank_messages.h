@@ -73,6 +73,7 @@ struct Propose {
   UseOf of;
   std::int32_t rank;
   CollectiveCall call;
+  bool waits = false;  // a thread does nothing else meanwhile
 };
 // The leader -> all: a rank wants something else than we have agreed on as `version`. Propose what you
 // do.
