@@ -25,14 +25,14 @@ struct Command {
 
 // A line starts several programs if one of them is told to start another.
 void add_commands(const std::string& line, std::vector<Command>& commands) {
-  static const std::string folder = "build/bin/";
-  static const std::regex word("[a-z][a-z0-9_]*"), flag("(--[a-z_-]+)(=.*)?");
+  static const std::regex program("build/bin/(.*)|(actorflow|trainer)"), word("[a-z][a-z0-9_]*"),
+      flag("(--[a-z_-]+)(=.*)?");
   std::istringstream tokens(line.substr(0, line.find(" #")));
   bool is_command = false;
   for (std::string token; tokens >> token;) {
     std::smatch match;
-    if (token.starts_with(folder) || token == "actorflow") {
-      commands.push_back({{token.starts_with(folder) ? token.substr(folder.size()) : token}, {}});
+    if (std::regex_match(token, match, program)) {
+      commands.push_back({{match[match[1].matched ? 1 : 2]}, {}});
       is_command = true;
     } else if (token == "&&" || token == "|" || token == "&") {
       is_command = false;
