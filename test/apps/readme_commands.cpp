@@ -1,4 +1,6 @@
 // The commands that READMEs show to users: each program is there, and knows the flags that it is given.
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
@@ -72,6 +74,19 @@ std::vector<Printed> printed_commands() {
   return printed;
 }
 
+// Scripts of the project with which a line begins, such as bench/run.
+std::vector<std::filesystem::path> printed_scripts() {
+  static const std::regex script("(apps|bench|test)/[a-z_/]+");
+  std::vector<std::filesystem::path> scripts;
+  for (const auto& document : all_documents()) {
+    std::ifstream text(document);
+    for (const std::string& line : command_lines(text))
+      if (const std::string first = line.substr(0, line.find(' ')); std::regex_match(first, script))
+        scripts.emplace_back(std::filesystem::path(ACTORFLOW_SOURCE_DIR) / first);
+  }
+  return scripts;
+}
+
 std::string text_of(const Command& command) {
   std::string text;
   for (const auto& word : command.words) text += (text.empty() ? "" : " ") + word;
@@ -100,6 +115,12 @@ BOOST_AUTO_TEST_CASE(each_program_knows_the_flags_that_the_readmes_give_it) {
           helps[text].find(flag) != std::string::npos,
           document << " gives " << text << " the flag " << flag << ", which its help does not have");
   }
+}
+
+BOOST_AUTO_TEST_CASE(each_script_that_documents_start_is_there) {
+  const auto scripts = printed_scripts();
+  BOOST_TEST(scripts.size() > 5u);
+  for (const auto& script : scripts) BOOST_TEST(access(script.c_str(), X_OK) == 0, script.string());
 }
 
 BOOST_AUTO_TEST_CASE(commands_are_told_from_other_text) {
