@@ -1,4 +1,4 @@
-// Hostile arguments by other launchers, which README.md names beside ours.
+// Hostile arguments by other launchers, which apps/launch/README.md names beside ours.
 #include <boost/test/unit_test.hpp>
 
 #include "test/apps/launch/support/hostile_texts.h"

@@ -1,4 +1,4 @@
-// What the README's section on eager programs takes for granted: examples in batches.
+// What actors/eager/README.md takes for granted: examples in batches.
 #include <utility>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// What the README's section on estimators takes for granted: examples.
+// What actors/estimator/README.md takes for granted: examples.
 #include "actors/actorflow.h"
 
 using namespace actorflow;

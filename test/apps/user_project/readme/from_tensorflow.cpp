@@ -1,4 +1,4 @@
-// What the README's comparison with TensorFlow takes for granted: a model, its input, and flags.
+// What actors/TENSORFLOW.md takes for granted: a model, its input, and flags.
 #include "actors/actorflow.h"
 
 using namespace actorflow;

@@ -1,4 +1,4 @@
-// What the README's section on sessions takes for granted: a program's graph, and what it feeds.
+// What actors/client/README.md takes for granted: a program's graph, and what it feeds.
 #include <iostream>
 
 #include "actors/actorflow.h"
