@@ -11,14 +11,14 @@ namespace {
 const TaskName worker{"worker", 1};
 constexpr std::chrono::milliseconds now{0};
 
-struct Job {
+struct JobStateFixture {
   ThreadedRuntime runtime;
   JobState job{runtime};
 };
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(job_state, Job)
+BOOST_FIXTURE_TEST_SUITE(job_state, JobStateFixture)
 
 BOOST_AUTO_TEST_CASE(a_replica_that_has_left_is_not_waited_for) {
   BOOST_TEST(job.wait_until_left({worker}, now).size() == 1u);
