@@ -446,7 +446,8 @@ BOOST_AUTO_TEST_CASE(mistakes_are_said_before_anything_trains) {
          "--report: the report cannot be written to '" + folder.file("missing/report.json"));
   for (const std::string& data : {"cifar10"s, folder.path(), folder.file("missing")})
     expect({"cifar10", "--data", data}, "tar xzf cifar-10-binary.tar.gz' makes cifar-10-batches-bin");
-  expect({"mumps"}, "there is no job 'mumps': expected one of cifar10, digits, iris, mnist");
+  expect({"mumps"},
+         "ensemble: error: there is no job 'mumps': expected one of cifar10, digits, iris, mnist");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

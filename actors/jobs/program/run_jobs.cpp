@@ -111,7 +111,7 @@ int status_of(CommandLine& line, const std::vector<std::string>& arguments, cons
   std::string who = line.name();
   try {
     JobFlags flags = parse_job_flags(line, arguments, jobs);
-    if (!flags.job.empty()) who = flags.job;
+    if (jobs.contains(flags.job)) who = flags.job;
     return run(std::move(flags), jobs);
   } catch (const HelpRequest& help) {
     fmt::print("{}", help.text);
