@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace actorflow {
 
@@ -10,14 +11,17 @@ HostChanges host_changes(const std::vector<SlotHolder>& holders, const std::vect
   std::map<std::string, int> free;
   for (const auto& host : hosts) free[host.name] = host.slots;
   HostChanges changes;
+  std::set<std::string> deadly;
   int tasks = 0;
   for (const auto& holder : holders) {
     const bool stays = free[holder.host]-- > 0;
     tasks += stays && holder.runs;
     if (!stays) changes.end.push_back(holder.task);
+    if (stays && !holder.runs) deadly.insert(holder.host);
   }
   for (const auto& host : hosts)
-    for (; free[host.name] > 0 && tasks < most; --free[host.name], ++tasks)
+    for (; free[host.name] > 0 && tasks < most && !deadly.contains(host.name);
+         --free[host.name], ++tasks)
       changes.starts.push_back(host.name);
   return changes;
 }

@@ -8,8 +8,8 @@
 
 namespace actorflow {
 
-// A task that has a slot of a host. A task that has died keeps its slot, so that a host on which tasks
-// die does not get new ones again and again; another host may get a task instead.
+// A task that has a slot of a host. A task that has died keeps its slot, and its host gets no new tasks,
+// which might die again and again; another host may get one instead.
 struct SlotHolder {
   int task = 0;
   std::string host;

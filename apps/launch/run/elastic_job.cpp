@@ -41,12 +41,12 @@ void ElasticJob::hear(int task, std::string_view line) {
   }
 }
 
-// Whether the end is no failure. A member that ends well unasked has seen the end of training.
-bool ElasticJob::ended(int task, int status) {
+// A member that ends well unasked has seen the end of training.
+bool ElasticJob::ended(int task, int status, bool was_asked) {
   const auto& members = book_.world().members;
   const bool left = book_.is_leaving(task);
   const bool is_member = std::ranges::find(members, task) != members.end();
-  if (status == 0 && !left && is_member) book_.complete();
+  if (status == 0 && !left && !was_asked && is_member) book_.complete();
   book_.gone(task);
   words_.erase(task);
   return left || (book_.is_complete() && (status == 0 || !is_member));

@@ -37,8 +37,8 @@ class ElasticJob {
   void started(int task) { book_.started(task, Clock::now()); }
   void take(int task, std::string_view bytes);
   // Returns whether the end is no failure, whatever the status: the task has said before that it leaves,
-  // or was no member when training was complete.
-  bool ended(int task, int status);
+  // or was no member when training was complete. `was_asked`: to end, since it has no slot any more.
+  bool ended(int task, int status, bool was_asked);
   void more_may_come(bool may) { book_.more_may_come(may); }
 
   // Carries out what the book decides after these events.

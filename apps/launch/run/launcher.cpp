@@ -39,10 +39,11 @@ FileDescriptor watch_ending_signals() {
 }
 
 // The addresses under which tasks reach each other: loopback only if all are on this machine, or on the
-// only one of an allocation.
+// only one of an allocation. Where hosts may come later, this machine's name is one that they reach.
 JobAddresses addresses_of(const JobSpec& job) {
   JobAddresses addresses;
   const auto is_local = [&job](const LaunchHost& host) {
+    if (!job.host_discovery.empty()) return host.name == "localhost";
     return is_this_machine(host) || (host.is_allocated && job.hosts.size() == 1);
   };
   if (std::ranges::all_of(job.hosts, is_local)) {
@@ -171,7 +172,8 @@ void Launcher::start_all() {
     if (elastic_) elastic_->started(task);
     start(task);
   }
-  if (discovery_) change_hosts(std::vector(options_.job.hosts));  // hosts may have more slots than tasks
+  found_ = options_.job.hosts;
+  if (discovery_) change_hosts(found_);  // hosts may have more slots than tasks
 }
 
 void Launcher::start(int task) {

@@ -97,6 +97,7 @@ class Launcher {
   void lose_host(int host);
   void leave_out(int host, const std::string& why);
   void leave_out_silent_hosts();
+  void end_tasks_to_come(int host, const std::string& why);
   Clock::time_point next_look() const;
   void change_hosts(const std::vector<LaunchHost>& hosts);
   void start_on(const LaunchHost& host);
@@ -141,6 +142,8 @@ class Launcher {
   std::optional<ElasticJob> elastic_;
   std::vector<std::string> holders_;  // by task: the host whose slot it has; "" = none
   std::vector<HostState> hosts_;
+  std::vector<LaunchHost> found_;       // the newest that the script has printed
+  bool slots_may_be_free_ = false;      // of those, since a task has ended or the script printed others
   int last_failure_ = 0;                // the status of a task
   std::optional<Ending> late_failure_;  // of a member after training was complete
 };

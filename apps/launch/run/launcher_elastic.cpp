@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "apps/launch/elastic/host_changes.h"
 #include "apps/launch/run/job_lines.h"
@@ -58,7 +59,11 @@ void Launcher::follow_elastic() {
   if (elastic_->has_begun()) progress_.go_on_without_failed();
   leave_out_silent_hosts();
   if (ending_ || !discovery_ || elastic_->is_complete()) return;
-  if (const auto hosts = discovery_->look()) change_hosts(*hosts);
+  if (auto hosts = discovery_->look()) {
+    found_ = std::move(*hosts);
+    slots_may_be_free_ = true;
+  }
+  if (std::exchange(slots_may_be_free_, false)) change_hosts(found_);
 }
 
 // Whether the other tasks can go on without the one that ended.
@@ -67,7 +72,10 @@ bool Launcher::is_no_failure(int task, const TaskEnd& end) {
   if (end.status != 0) last_failure_ = end.status;
   std::string& holder = holders_[static_cast<std::size_t>(task)];
   const bool has_no_slot = holder.empty();  // it was told to leave; its status does not matter
-  if (!elastic_->ended(task, end.status) && !has_no_slot) return false;
+  if (!elastic_->ended(task, end.status, has_no_slot) && !has_no_slot) {
+    slots_may_be_free_ = true;  // of other hosts
+    return false;
+  }
   holder.clear();  // its slot is free
   return true;
 }
@@ -80,6 +88,7 @@ void Launcher::lose_host(int host) {
   if (!elastic_ || (state.is_ready && !elastic_->has_begun())) return end_job({1, why});
   console_.say(why);
   state.is_lost = true;
+  if (!state.is_ready) return end_tasks_to_come(host, why);
   for (std::size_t i = 0; i < progress_.tasks().size(); ++i) {
     const int task = static_cast<int>(i);
     if (task_of(task).host != host || !progress_.is_running(task)) continue;
@@ -97,11 +106,17 @@ void Launcher::leave_out(int host, const std::string& why) {
   console_.say(fmt::format("{} is left out: {}", keepers_.name(host), why));
   hosts_[static_cast<std::size_t>(host)].is_lost = true;
   keepers_.send(host, {"end"});
+  end_tasks_to_come(host, why);
+}
+
+// Those of a host that never became ready. Another one may have a slot for each.
+void Launcher::end_tasks_to_come(int host, const std::string& why) {
   for (std::size_t i = 0; i < progress_.tasks().size(); ++i) {
     const int task = static_cast<int>(i);
     std::string says;
     if (task_of(task).host == host) progress_.ended(task, {1, 0, why}, says);
   }
+  slots_may_be_free_ = true;
 }
 
 void Launcher::leave_out_silent_hosts() {
@@ -164,10 +179,10 @@ void Launcher::start_later(int task) {
 // False, with a line on the console, for a host that the others would not reach.
 bool Launcher::add_host(const LaunchHost& host) {
   const bool on_loopback = addresses_.hosts.front() == "127.0.0.1";
-  if (on_loopback != is_this_machine(host)) {
+  if (on_loopback ? !is_this_machine(host) : host.name == "localhost") {
     console_.say(
         fmt::format("{} is left out: the job's tasks talk by {}; let the script name this "
-                    "machine by its name on the network, and not as localhost",
+                    "machine by its name on the network, and not as localhost, from the start",
                     host.to_string(), on_loopback ? "loopback" : "the network"));
     return false;
   }

@@ -37,17 +37,22 @@ BOOST_FIXTURE_TEST_CASE(a_task_takes_part_when_it_is_told_its_place, Begun) {
 }
 
 BOOST_FIXTURE_TEST_CASE(after_the_end_of_training_a_member_can_fail_and_others_cannot, Begun) {
-  BOOST_TEST(job->ended(1, 0));
+  BOOST_TEST(job->ended(1, 0, false));
   BOOST_TEST(job->is_complete());
-  BOOST_TEST(!job->ended(0, 1));
-  BOOST_TEST(job->ended(2, 137));
+  BOOST_TEST(!job->ended(0, 1, false));
+  BOOST_TEST(job->ended(2, 137, false));
 }
 
 BOOST_FIXTURE_TEST_CASE(who_has_said_that_it_leaves_does_not_fail, Begun) {
   job->take(1, "leave\n");
-  BOOST_TEST(job->ended(1, 1));
+  BOOST_TEST(job->ended(1, 1, false));
   BOOST_TEST(!job->is_complete());
-  BOOST_TEST(!job->ended(0, 1));
+  BOOST_TEST(!job->ended(0, 1, false));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_member_that_was_asked_to_end_has_not_seen_the_end_of_training, Begun) {
+  job->ended(1, 0, true);
+  BOOST_TEST(!job->is_complete());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -33,6 +33,7 @@ BOOST_AUTO_TEST_CASE(all_tasks_of_a_host_that_is_gone_leave_and_others_take_thei
 BOOST_AUTO_TEST_CASE(a_dead_task_keeps_its_slot_but_is_none_of_the_maximum) {
   const std::vector<SlotHolder> one_dead{{0, "a"}, {1, "a", false}};
   BOOST_TEST(actorflow::host_changes(one_dead, {{"a", "", 2}}, 2).starts.empty());
+  BOOST_TEST(actorflow::host_changes(one_dead, {{"a", "", 4}}, 2).starts.empty());
   const auto changes = actorflow::host_changes(one_dead, {{"a", "", 2}, {"b", "", 2}}, 2);
   BOOST_TEST(changes.end.empty());
   BOOST_TEST(changes.starts == std::vector<std::string>{"b"});
