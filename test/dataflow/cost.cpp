@@ -58,6 +58,20 @@ BOOST_AUTO_TEST_CASE(the_formulas_are_the_times_of_the_schedules) {
       }
 }
 
+BOOST_AUTO_TEST_CASE(on_one_host_each_rank_sends_its_sum_to_all) {
+  for (int ranks = 2; ranks <= 17; ++ranks)
+    for (const std::int64_t bytes : {8, 100'000, 100'000'000}) {
+      const AllReducePlan plan{Algorithm::hierarchical, ranks};
+      test::ScheduleRun run(
+          {.ranks = ranks, .algorithm = plan.algorithm, .chunks = plan.chunks, .hosts = {ranks}},
+          static_cast<double>(bytes), model);
+      run.run();
+      BOOST_TEST_CONTEXT(ranks << " ranks, " << bytes << " bytes")
+      BOOST_TEST(all_reduce_seconds(plan, one_host(ranks), bytes, model) == run.seconds(),
+                 boost::test_tools::tolerance(1e-9));
+    }
+}
+
 // Of 3 ranks, none both adds and passes results on, as the formula has it.
 BOOST_AUTO_TEST_CASE(the_formula_of_sums_in_chunks_is_close_to_the_times_of_the_schedules) {
   for (const int ranks : {2, 4, 9})
