@@ -137,7 +137,10 @@ void RankGroup::begin(Entry& entry) {
     for (const auto& [part, payload] : name.early)
       if (part.of.use == use.number && part.version == agreed.version)
         use.operation->receive(part.from, part.number, part.rows, payload);
-    std::erase_if(name.early, [&](const auto& early) { return early.part.of.use <= use.number; });
+    // A part for this use by a newer agreement comes before that.
+    std::erase_if(name.early, [&](const auto& early) {
+      return std::pair(early.part.of.use, early.part.version) <= std::pair(use.number, agreed.version);
+    });
   } catch (...) {
     return fail(entry, current_exception_status());
   }

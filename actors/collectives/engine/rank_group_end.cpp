@@ -105,11 +105,16 @@ void RankGroup::give_up(StepId step) {
     join_reply_ = {};
     any = joined_;
   }
-  for (auto& [key, name] : names_)
+  for (auto& [key, name] : names_) {
     if (name.use && name.use->call.step == step) {
       name.use->call.reply = {};
       any = true;
     }
+    if (name.next && name.next->step == step) {
+      name.next.reset();
+      any = true;
+    }
+  }
   std::erase_if(waiting_, [&](const GroupCall& call) { return call.step == step; });
   if (any) break_up({Code::aborted, fmt::format("{} has given up its step", who())});
 }

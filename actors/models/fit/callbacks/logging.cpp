@@ -175,7 +175,9 @@ class CsvLogger final : public Callback {
     if (size_ == 0) return;
     storage_allows("read the log " + path_, [this, first] {
       const auto bytes = storage_->read(path_);
-      const std::string_view text(reinterpret_cast<const char*>(bytes.data()), size_);
+      // Somebody else may have cut the file.
+      const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                                  std::min(bytes.size(), size_));
       const auto kept = without_rows_from(text, first).size();
       is_whole_ = is_whole_ && kept == size_;
       size_ = kept;
