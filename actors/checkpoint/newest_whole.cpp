@@ -47,4 +47,12 @@ std::optional<std::int64_t> restore_newest_whole(
   return std::nullopt;
 }
 
+std::optional<Checkpoint> load_newest_whole_checkpoint(Storage& storage, const std::string& folder) {
+  std::optional<Checkpoint> checkpoint;
+  restore_newest_whole(storage, folder, false, [&](const std::string& path) {
+    return checkpoint.emplace(load_checkpoint(storage, path)).global_step;
+  });
+  return checkpoint;
+}
+
 }  // namespace actorflow

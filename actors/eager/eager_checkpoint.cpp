@@ -105,7 +105,7 @@ std::string save_eager(Storage& storage, const std::string& folder, const EagerS
 std::optional<std::int64_t> restore_eager(Storage& storage, const std::string& folder,
                                           const EagerState& state) {
   expect_any_variable(state);
-  const auto saved = load_latest_checkpoint(storage, folder);
+  const auto saved = load_newest_whole_checkpoint(storage, folder);
   if (!saved) return std::nullopt;
   if (const std::string lacks = differences(saved->tensors, state); !lacks.empty())
     throw Error(Code::failed_precondition, "the checkpoint is of something else:" + lacks);

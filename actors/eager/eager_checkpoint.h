@@ -33,10 +33,11 @@ struct EagerState {
 std::string save_eager(Storage& storage, const std::string& folder, const EagerState& state,
                        std::int64_t step, const KeepOptions& keep = {});
 
-// Gives the variables and optimizers what the newest checkpoint has, and returns its step; none if there
-// is no checkpoint. Of a variable that an optimizer had not updated, as in one of Model::save_weights(),
-// it has no state afterwards. Throws failed_precondition, with all differences and nothing changed, if
-// variables or slots are missing or of another type, and what load_latest_checkpoint() throws.
+// Gives the variables and optimizers what the newest whole checkpoint has, and returns its step; none if
+// there is no checkpoint. Of a variable that an optimizer had not updated, as in one of
+// Model::save_weights(), it has no state afterwards. Throws failed_precondition, with all differences
+// and nothing changed, if variables or slots are missing or of another type, and what
+// load_newest_whole_checkpoint() throws.
 std::optional<std::int64_t> restore_eager(Storage& storage, const std::string& folder,
                                           const EagerState& state);
 

@@ -99,7 +99,7 @@ std::optional<std::int64_t> Estimator::latest_step() const {
 
 std::map<std::string, Tensor> Estimator::variables() const {
   expect_trained(config_);
-  return load_latest_checkpoint(storage_of(config_), config_.model_dir).value().tensors;
+  return load_newest_whole_checkpoint(storage_of(config_), config_.model_dir).value().tensors;
 }
 
 }  // namespace actorflow

@@ -181,6 +181,21 @@ BOOST_AUTO_TEST_CASE(every_flipped_bit_is_found) {
   BOOST_TEST(load_latest_checkpoint(storage, folder).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(a_damaged_checkpoint_is_passed_over_where_one_that_is_whole_will_do) {
+  MemoryStorage storage;
+  BOOST_TEST(!load_newest_whole_checkpoint(storage, folder).has_value());
+  save_checkpoint(storage, folder, at_step(1));
+  const auto before = storage.files;
+  save_checkpoint(storage, folder, at_step(2));
+  BOOST_TEST(same(*load_newest_whole_checkpoint(storage, folder), at_step(2)));
+  for (auto& [path, file] : storage.files)
+    if (!before.contains(path) && path.ends_with(".safetensors")) file.back() ^= std::byte{1};
+  BOOST_TEST(same(*load_newest_whole_checkpoint(storage, folder), at_step(1)));
+  for (auto& [path, file] : storage.files)
+    if (before.contains(path) && path.ends_with(".safetensors")) file.back() ^= std::byte{1};
+  BOOST_CHECK_EXCEPTION(load_newest_whole_checkpoint(storage, folder), Error, is_data_loss);
+}
+
 BOOST_AUTO_TEST_CASE(tensors_of_several_blocks_come_back_whole_and_by_rows) {
   MemoryStorage storage;
   std::vector<float> values(700'000);  // 2.7 blocks

@@ -2,6 +2,7 @@
 #include "actors/eager/eager_checkpoint.h"
 
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,17 @@ BOOST_AUTO_TEST_CASE(training_goes_on_with_the_same_bits) {
   BOOST_TEST(*step == 4);
   second.train(*step, 6);
   check_same(second.values(), whole.values());
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_checkpoint_is_passed_over) {
+  const Folder folder;
+  Loop first(1), second(2);
+  first.train(0, 2);
+  save_eager(posix_storage(), folder.path(), first.state(), 2);
+  const std::string newest = save_eager(posix_storage(), folder.path(), first.state(), 4);
+  const std::string file = read_manifest(posix_storage(), newest).files.at(0).name;
+  std::filesystem::resize_file(folder.file(file), std::filesystem::file_size(folder.file(file)) - 1);
+  BOOST_TEST(restore_eager(posix_storage(), folder.path(), second.state()).value() == 2);
 }
 
 BOOST_AUTO_TEST_CASE(a_checkpoint_of_other_variables_changes_nothing) {

@@ -10,7 +10,7 @@
 namespace actorflow {
 
 SavedModel load_saved_model(Storage& storage, const std::string& folder) {
-  auto checkpoint = load_latest_checkpoint(storage, folder);
+  auto checkpoint = load_newest_whole_checkpoint(storage, folder);
   if (!checkpoint) throw Error(Code::not_found, fmt::format("there is no checkpoint in {}", folder));
   return {read_model_file(storage, folder), *std::move(checkpoint)};
 }

@@ -43,7 +43,8 @@ void keep(Functions*... functions) {
 void name_library() {
   // actors/checkpoint/checkpoint.h
   keep(&af::list_checkpoints, &af::latest_checkpoint, &af::read_manifest, &af::verify_checkpoint,
-       &af::load_checkpoint, &af::load_latest_checkpoint, &af::save_checkpoint, &af::hash_of);
+       &af::load_checkpoint, &af::load_latest_checkpoint, &af::load_newest_whole_checkpoint,
+       &af::save_checkpoint, &af::hash_of);
   // actors/checkpoint/start_number.h
   keep(&af::take_start_number);
   // actors/client/end_of_input.h
