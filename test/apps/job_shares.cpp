@@ -74,13 +74,15 @@ BOOST_AUTO_TEST_CASE(large_shares_on_disks_that_fail_now_and_then_are_whole) {
 
 // It fails until the job has said that it waits for the disk, which is longer than some tries take.
 BOOST_AUTO_TEST_CASE(a_large_share_on_a_disk_that_fails_for_a_while_is_whole) {
-  JobCluster job(2);
-  start_with_wide_shares(job, 0);
-  start_with_wide_shares(job, 1, broken_disk(job, rule("pwrite /scratch.", EIO)));
-  BOOST_TEST(job.coordinator().prints("Input/output error; it runs again in 1 s"));
-  broken_disk(job, "");
-  job.expect_success();
-  BOOST_TEST(lines_of_shares(job) == 700u);
+  for (const int error : {EIO, ENOSPC}) {
+    JobCluster job(2);
+    start_with_wide_shares(job, 0);
+    start_with_wide_shares(job, 1, broken_disk(job, rule("pwrite /scratch.", error)));
+    BOOST_TEST(job.coordinator().prints("; it runs again in 1 s"), job.coordinator().output());
+    broken_disk(job, "");
+    job.expect_success();
+    BOOST_TEST(lines_of_shares(job) == 700u);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_large_share_for_which_its_disk_has_no_room_ends_the_job_and_names_the_file) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "actors/probes/point.h"
+#include "actors/runtime/storage.h"
 #include "dataflow/values/exception_status.h"
 #include "schema/formats/block_compression.h"
 #include "schema/records/key.h"
@@ -168,13 +169,17 @@ void InputFetcher::take_into(Fetch& fetch, const StreamId& id, SlicesAre& answer
   Stream& stream = fetch.streams[id.second];
   try {
     take_pieces(id.first, fetch, stream, answer, bytes);
+  } catch (const StorageError& refused) {  // what does not fit into memory is put aside
+    arrivals.push_back(give_up(id, refused.status(), false));
+    arrivals.back().of_disk = true;
+    return;
   } catch (...) {
     arrivals.push_back(give_up(id, current_exception_status(), false));
     return;
   }
   if (!stream.parts.empty()) return to_ask_.push_front(id);
   if (--fetch.open > 0) return;
-  arrivals.push_back({id.first, {}, {}});
+  arrivals.push_back({.set = id.first, .status = {}, .missing = {}});
   forget(id.first);
 }
 
@@ -214,7 +219,8 @@ void InputFetcher::take_pieces(const SliceSet& set, Fetch& fetch, Stream& stream
 InputFetcher::Arrival InputFetcher::give_up(const StreamId& id, Status why, bool is_lost) {
   const auto fetch = fetches_.find(id.first);
   const Stream& stream = fetch->second.streams[id.second];
-  Arrival arrival{id.first, std::move(why), {}};
+  const bool of_disk = why.code == Code::disk_error;
+  Arrival arrival{id.first, std::move(why), {}, of_disk};
   if (is_lost) arrival.missing = {id.first.stage, stream.parts.front(), stream.task};
   forget(id.first);
   return arrival;

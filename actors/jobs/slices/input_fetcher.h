@@ -40,6 +40,7 @@ class InputFetcher {
     SliceSet set;
     Status status;
     std::optional<MissingPart> missing;  // if another task is to blame
+    bool of_disk = false;                // the status is what a disk has answered, here or there
   };
   // Takes an answer.
   std::vector<Arrival> take(SlicesAre& answer, std::span<const std::byte> bytes);

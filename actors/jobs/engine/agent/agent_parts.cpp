@@ -44,7 +44,6 @@ void JobAgent::refuse(const Sender&, const RunPart& run, Status why) {
 
 void JobAgent::on_arrivals(const std::vector<InputFetcher::Arrival>& arrivals) {
   for (const auto& arrival : arrivals) {
-    const bool of_disk = arrival.status.code == Code::disk_error;  // where slices lie, or are put aside
     std::vector<AttemptId> failed;
     for (auto& [id, attempt] : attempts_) {
       if (attempt.missing.erase(arrival.set) == 0) continue;
@@ -59,7 +58,7 @@ void JobAgent::on_arrivals(const std::vector<InputFetcher::Arrival>& arrivals) {
       if (arrival.missing)
         order_.mail->to_coordinator(PartNotRun{id, arrival.status, arrival.missing});
       else
-        order_.mail->to_coordinator(PartRan{id, arrival.status, {}, {}, of_disk});
+        order_.mail->to_coordinator(PartRan{id, arrival.status, {}, {}, arrival.of_disk});
       drop(id);
     }
   }
