@@ -39,11 +39,14 @@ FileDescriptor watch_ending_signals() {
 }
 
 // The addresses under which tasks reach each other: loopback only if all are on this machine, or on the
-// only one of an allocation. Where hosts may come later, this machine's name is one that they reach.
-JobAddresses addresses_of(const JobSpec& job) {
+// only one of an allocation. Where hosts may come later, this machine's name is one that they reach; but
+// tasks without credentials stay on loopback.
+JobAddresses addresses_of(const JobSpec& job, bool secure) {
   JobAddresses addresses;
-  const auto is_local = [&job](const LaunchHost& host) {
-    if (!job.host_discovery.empty()) return host.name == "localhost";
+  const bool may_grow =
+      !job.host_discovery.empty() && (secure || std::ranges::count(job.command, "--insecure") > 0);
+  const auto is_local = [&](const LaunchHost& host) {
+    if (may_grow) return host.name == "localhost";
     return is_this_machine(host) || (host.is_allocated && job.hosts.size() == 1);
   };
   if (std::ranges::all_of(job.hosts, is_local)) {
@@ -111,7 +114,7 @@ Launcher::Launcher(LaunchOptions options)
       progress_(lay_out(with_found_hosts(options_.job, discovery_.get(), signals_)),
                 options_.job.restarts),
       output_(console_, progress_.tasks(), options_.job.folders.logs),
-      addresses_(addresses_of(options_.job)),
+      addresses_(addresses_of(options_.job, options_.secure)),
       credentials_(credentials_of(options_, asked_, progress_.tasks())),
       keepers_(options_) {
   if (asked_.is_elastic()) begin_elastic(asked_);

@@ -180,10 +180,10 @@ void Launcher::start_later(int task) {
 bool Launcher::add_host(const LaunchHost& host) {
   const bool on_loopback = addresses_.hosts.front() == "127.0.0.1";
   if (on_loopback ? !is_this_machine(host) : host.name == "localhost") {
-    console_.say(
-        fmt::format("{} is left out: the job's tasks talk by {}; let the script name this "
-                    "machine by its name on the network, and not as localhost, from the start",
-                    host.to_string(), on_loopback ? "loopback" : "the network"));
+    console_.say(fmt::format(
+        "{} is left out: the job's tasks talk by {}; let the script name this "
+        "machine by its name on the network, and not as localhost, from the start, and say --secure",
+        host.to_string(), on_loopback ? "loopback" : "the network"));
     return false;
   }
   keepers_.add(host, options_);

@@ -110,8 +110,8 @@ BOOST_AUTO_TEST_CASE(a_job_that_begins_on_this_machine_grows_to_another) {
   const std::string here = std::string(name.data()) + ":1";
   const SshServer server;
   const FoundHosts hosts(here);
-  Launched job({"--ssh_config", server.client_config(), "-np", "1", "--max", "2", "--host_discovery",
-                hosts.script()},
+  Launched job({"--ssh_config", server.client_config(), "--secure", "-np", "1", "--max", "2",
+                "--host_discovery", hosts.script()},
                {ACTORFLOW_BIN_DIR "/actorflow", "train", "digits", "--strategy", "multi_worker",
                 "--train_steps", "1000000"});
   Process& process = job.process();
@@ -129,8 +129,8 @@ BOOST_AUTO_TEST_CASE(a_job_that_began_elsewhere_takes_this_machine) {
   gethostname(name.data(), name.size() - 1);
   const SshServer server;
   const FoundHosts hosts("127.0.0.2:1");
-  Launched job({"--ssh_config", server.client_config(), "-np", "1", "--max", "2", "--host_discovery",
-                hosts.script()},
+  Launched job({"--ssh_config", server.client_config(), "--secure", "-np", "1", "--max", "2",
+                "--host_discovery", hosts.script()},
                {ACTORFLOW_BIN_DIR "/actorflow", "train", "digits", "--strategy", "multi_worker",
                 "--train_steps", "1000000"});
   Process& process = job.process();
