@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dataflow/values/error.h"
+#include "schema/json.h"
 #include "schema/text_file.h"
 
 namespace actorflow {
@@ -96,8 +97,7 @@ nlohmann::json parse(const std::string& where, const std::string& text) {
   try {
     return nlohmann::json::parse(text, check);
   } catch (const nlohmann::json::exception& error) {  // a number that is too large is no parse_error
-    const std::string what = error.what();            // "[json.exception. ...] parse error at ..."
-    throw invalid_argument(where + ": no JSON: " + what.substr(what.find("] ") + 2));
+    throw invalid_argument(where + ": no JSON: " + json_mistake(error.what()));
   }
 }
 

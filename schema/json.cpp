@@ -70,9 +70,10 @@ JsonMembers parse_json_object(const std::string& text) {
     for (const auto& [key, value] : object.items()) members.emplace_back(key, value_of(value));
     return members;
   } catch (const nlohmann::json::exception& error) {
-    const std::string what = error.what();  // "[json.exception. ...] parse error at ..."
-    throw Error(Code::data_loss, "no JSON object of plain values: " + what.substr(what.find("] ") + 2));
+    throw Error(Code::data_loss, "no JSON object of plain values: " + json_mistake(error.what()));
   }
 }
+
+std::string json_mistake(const std::string& what) { return what.substr(what.find("] ") + 2); }
 
 }  // namespace actorflow

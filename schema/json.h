@@ -20,4 +20,8 @@ std::string json_object(const JsonMembers& members);
 // The inverse; null becomes NaN. Throws data_loss that names the unexpected part.
 JsonMembers parse_json_object(const std::string& text);
 
+// What the parser, nlohmann's, says of a text, in words for users: `what` without the exception's name,
+// "[json.exception. ...] parse error at ...".
+std::string json_mistake(const std::string& what);
+
 }  // namespace actorflow

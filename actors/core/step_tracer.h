@@ -28,6 +28,7 @@ class PartRecorder {
 
   void begin(NodeId id, SteadyTime now);
   void end(NodeId id, SteadyTime now, std::int64_t bytes_out);
+  bool traced() const { return traced_; }
   std::int64_t dropped() const { return dropped_; }
   TaskTrace take(SteadyTime now);
 

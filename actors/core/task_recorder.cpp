@@ -94,6 +94,12 @@ std::unique_ptr<PartRecorder> TaskRecorder::recorder_of(const Executable& part, 
   return nullptr;
 }
 
+TaskTrace TaskRecorder::ended(StepId step, std::unique_ptr<PartRecorder> part, SteadyTime now) {
+  TaskTrace trace = part->take(now);
+  ran(step, trace, part->dropped());
+  return part->traced() ? std::move(trace) : TaskTrace();
+}
+
 void TaskRecorder::ran(StepId step, const TaskTrace& part, std::int64_t dropped_nodes) {
   if (!on()) return;
   std::vector<TaskEvent> events;

@@ -30,9 +30,11 @@ class TaskRecorder {
   // Ends it; events by the task's steady clock. If it throws std::bad_alloc, the record is lost.
   TaskRecord take();
 
-  // For a part that begins, which hands over its record by ran(). Null where there is no memory for it;
-  // throws std::bad_alloc in place of that if the step is traced.
+  // For a part that begins, which hands it back by ended(). Null where there is no memory for it; throws
+  // std::bad_alloc in place of that if the step is traced.
   std::unique_ptr<PartRecorder> recorder_of(const Executable& part, bool traced);
+  // Notes the record, too, and returns it if the step is traced; else an empty one.
+  TaskTrace ended(StepId step, std::unique_ptr<PartRecorder> part, SteadyTime now);
   // Nothing happens while it is off. What there is no memory for is counted as dropped: who calls goes
   // on.
   void ran(StepId step, const TaskTrace& part, std::int64_t dropped_nodes = 0);

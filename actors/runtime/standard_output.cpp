@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <memory>
 
 #include "actors/runtime/exit_status.h"
 
@@ -26,9 +29,13 @@ int status_with_output(const std::string& program, int status) {
   return failed_run;
 }
 
-bool may_have_colors() {
+void log_to_stderr(const std::string& logger) {
   const char* const no_color = std::getenv("NO_COLOR");
-  return no_color == nullptr || *no_color == '\0';
+  const bool may_have_colors = no_color == nullptr || *no_color == '\0';
+  const auto colors = may_have_colors ? spdlog::color_mode::automatic : spdlog::color_mode::never;
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      logger, std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colors)));
+  spdlog::set_pattern("%H:%M:%S %^%l%$ %v");
 }
 
 }  // namespace actorflow

@@ -1,4 +1,4 @@
-// What a program prints: whether it has arrived, and in colours or not.
+// What a program prints on standard output, and logs beside it.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace actorflow {
 // an error of `program`. A closed standard output, and a reader that has gone, want no more: no error.
 int status_with_output(const std::string& program, int status);
 
-// False if the environment's NO_COLOR is set and not empty (no-color.org). Otherwise terminals may show
-// colours.
-bool may_have_colors();
+// Standard output is the program's: lets the default logger write to standard error. In colours where
+// that is a terminal, unless the environment's NO_COLOR is set and not empty (no-color.org).
+void log_to_stderr(const std::string& logger);
 
 }  // namespace actorflow

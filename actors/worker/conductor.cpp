@@ -30,8 +30,8 @@ void Conductor::begin(const StartStep& message) {
 
 void Conductor::start(StartStep& message) {
   begin(message);
-  traced_ = message.trace;
-  if (traced_ || task_recorder_->on()) recorder_ = task_recorder_->recorder_of(*executable_, traced_);
+  if (message.trace || task_recorder_->on())
+    recorder_ = task_recorder_->recorder_of(*executable_, message.trace);
   // Frames are opened from the last node to the first: a node that waits for nothing begins at once, and
   // its consumers need their frames by then.
   for (NodeId id = executable_->size() - 1; id >= 0; --id) open(message, id);
@@ -98,17 +98,12 @@ void Conductor::finish() {
   if (!status_.ok()) release_step(*task_, {step_, status_});
   StepDone message{step_, status_, {}};
   if (status_.ok()) message.retvals = std::move(retvals_);
-  if (recorder_) message.trace = take_trace();
+  if (recorder_)
+    message.trace =
+        task_recorder_->ended(step_, std::exchange(recorder_, nullptr), executable_->clock().now());
   retvals_.clear();
   report_end(*task_, origin_, *executable_, std::move(message));
   active_ = false;
-}
-
-TaskTrace Conductor::take_trace() {
-  const auto recorder = std::exchange(recorder_, nullptr);
-  TaskTrace trace = recorder->take(executable_->clock().now());
-  task_recorder_->ran(step_, trace, recorder->dropped());
-  return traced_ ? std::move(trace) : TaskTrace();
 }
 
 caf::behavior conductor_actor(ConductorActor* self, TaskRef task, std::shared_ptr<TaskRecorder> recorder,

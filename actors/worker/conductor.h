@@ -44,7 +44,6 @@ class Conductor {
   // Counts the first report of each node.
   void settle(NodeId id);
   // What the recorder has: for the task's, and for the master if it has asked for that.
-  TaskTrace take_trace();
   void fail_step(Status status);
   void finish();
 
@@ -63,7 +62,6 @@ class Conductor {
   NodeId awaited_ = 0;      // nodes that are open
   NodeId told_ = 0;         // of a failed step: nodes before this one have been told to give up
   std::unique_ptr<PartRecorder> recorder_;  // of a traced step, or of a recorded task
-  bool traced_ = false;                     // the master has asked for a trace
 };
 
 using ConductorActor = caf::stateful_actor<std::unique_ptr<Conductor>, LightActor>;

@@ -60,8 +60,8 @@ void Lane::start(StartStep& message) {
   args_ = std::move(message.args);
   retvals_.clear();
   pending_ = executable_->pending();
-  traced_ = message.trace;
-  if (traced_ || task_recorder_->on()) recorder_ = task_recorder_->recorder_of(*executable_, traced_);
+  if (message.trace || task_recorder_->on())
+    recorder_ = task_recorder_->recorder_of(*executable_, message.trace);
   remaining_ = executable_->size();
   given_away_ = 0;
   for (NodeId id : executable_->sources()) arrive(id);
@@ -265,16 +265,11 @@ void Lane::finish() {
   self_->unpin();
   look_at_costs();
   StepDone message{step_, std::move(status_), std::move(retvals_)};
-  if (recorder_) message.trace = take_trace();
+  if (recorder_)
+    message.trace =
+        task_recorder_->ended(step_, std::exchange(recorder_, nullptr), executable_->clock().now());
   report_end(*task_, origin_, *executable_, std::move(message));
   active_ = false;
-}
-
-TaskTrace Lane::take_trace() {
-  const auto recorder = std::exchange(recorder_, nullptr);
-  TaskTrace trace = recorder->take(executable_->clock().now());
-  task_recorder_->ran(step_, trace, recorder->dropped());
-  return traced_ ? std::move(trace) : TaskTrace();
 }
 
 void Lane::look_at_costs() {

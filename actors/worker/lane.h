@@ -60,7 +60,6 @@ class Lane {
   void note_begin(NodeId id);
   void note_end(NodeId id, std::int64_t bytes_out);
   // What the recorder has: for the task's, and for the master if it has asked for that.
-  TaskTrace take_trace();
   void fail_step(Status status);
   void finish();
   // Now and then: whether the network's thread may run the lane.
@@ -92,7 +91,6 @@ class Lane {
   std::vector<NodeId> from_gpu_;            // results of the step that a GPU has, or will have
   std::vector<Tensor> outputs_;             // of the node being computed
   std::unique_ptr<PartRecorder> recorder_;  // of a traced step, or of a recorded task
-  bool traced_ = false;                     // the master has asked for a trace
   NodeId remaining_ = 0;
   int given_away_ = 0;        // nodes that other threads compute now
   bool interrupted_ = false;  // there is more to run, after the messages in the mailbox

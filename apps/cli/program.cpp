@@ -1,11 +1,8 @@
 #include "apps/cli/program.h"
 
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <memory>
 #include <string>
 
 #include "actors/runtime/standard_output.h"
@@ -14,13 +11,6 @@
 
 namespace actorflow {
 namespace {
-
-void log_to_stderr() {
-  const auto colors = may_have_colors() ? spdlog::color_mode::automatic : spdlog::color_mode::never;
-  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-      "actorflow", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colors)));
-  spdlog::set_pattern("%H:%M:%S %^%l%$ %v");
-}
 
 // Lines that follow one that ends with a colon are a list: "expected the same: a; b".
 std::string on_one_line(const std::string& message) {
@@ -65,7 +55,7 @@ int status_of(CommandLine& line, int argc, char** argv, const std::function<int(
 }  // namespace
 
 int run_program(CommandLine& line, int argc, char** argv, const std::function<int()>& body) {
-  log_to_stderr();
+  log_to_stderr("actorflow");
   report_crashes();
   line.version(ACTORFLOW_VERSION);
   return status_with_output(line.name(), status_of(line, argc, argv, body));

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <signal.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -133,11 +132,7 @@ int status_of(CommandLine& line, const std::vector<std::string>& arguments, cons
 int run_jobs(int argc, const char* const* argv, const JobTable& jobs) {
   CommandLine line("A map/reduce job of Actorflow", std::filesystem::path(argv[0]).filename().string());
   watch_signals();
-  // Standard output is the job's.
-  const auto colors = may_have_colors() ? spdlog::color_mode::automatic : spdlog::color_mode::never;
-  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-      line.name(), std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colors)));
-  spdlog::set_pattern("%H:%M:%S %^%l%$ %v");
+  log_to_stderr(line.name());
   return status_with_output(line.name(), status_of(line, {argv + 1, argv + argc}, jobs));
 }
 

@@ -175,8 +175,9 @@ void Launcher::start_all() {
     if (elastic_) elastic_->started(task);
     start(task);
   }
+  if (!discovery_) return;
   found_ = options_.job.hosts;
-  if (discovery_) change_hosts(found_);  // hosts may have more slots than tasks
+  change_hosts(found_);  // they may have more slots than tasks
 }
 
 void Launcher::start(int task) {

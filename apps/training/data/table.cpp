@@ -20,12 +20,20 @@ constexpr std::int64_t most_classes = 1'000'000;
 
 const InputContext from_disk{&posix_storage(), nullptr};
 
-// Of the first row; what is quoted has no commas here, since numbers are not quoted.
-int columns_of(const std::string& path) {
-  const Tuple lines = read_all(Dataset::lines({path}).skip(1).take(1), from_disk);
-  if (lines.empty())
+struct FirstLines {
+  std::string heading, row;
+};
+
+FirstLines first_lines(const std::string& path) {
+  const Tuple lines = read_all(Dataset::lines({path}).take(2), from_disk);
+  if (lines.empty() || rows_of(lines) < 2)
     throw Error(Code::data_loss, path + ": expected a heading and rows of numbers, but it has no rows");
-  const std::string row = lines[0].scalar<std::string>();
+  const auto text = lines[0].values<std::string>();
+  return {text[0], text[1]};
+}
+
+// What is quoted has no commas here, since numbers are not quoted.
+int columns_of(const std::string& path, const std::string& row) {
   const auto columns = static_cast<int>(std::ranges::count(row, ',')) + 1;
   if (columns < 2)
     throw Error(Code::data_loss, fmt::format("{}: expected two columns or more, of which the last is "
@@ -35,8 +43,7 @@ int columns_of(const std::string& path) {
 }
 
 // Says that a first line is passed over that looks like a row.
-void warn_of_row_as_heading(const std::string& path) {
-  const std::string line = read_all(Dataset::lines({path}).take(1), from_disk)[0].scalar<std::string>();
+void warn_of_row_as_heading(const std::string& path, const std::string& line) {
   if (line.find_first_not_of("0123456789+-.eE, \t\r") == line.npos)
     spdlog::warn("{}: the first line, '{}', is taken for the heading, not for a row", path, line);
 }
@@ -67,8 +74,9 @@ std::int64_t classes_of(const std::string& path, const Tensor& labels) {
 }  // namespace
 
 LabelledData load_table(const std::string& path) {
-  const int features = columns_of(path) - 1;
-  warn_of_row_as_heading(path);
+  const auto [heading, row] = first_lines(path);
+  const int features = columns_of(path, row) - 1;
+  warn_of_row_as_heading(path, heading);
   const Dataset rows =
       Dataset::csv({path}, {.components = {{DType::float32, 0, features}, {DType::int64, features}}})
           .shuffle({.seed = 1, .each_pass_anew = false});

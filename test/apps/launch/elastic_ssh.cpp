@@ -1,11 +1,9 @@
 // An elastic job on machines that are reached by a real sshd, of which some come and some are lost.
-#include <unistd.h>
-
-#include <array>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "test/apps/launch/support/launched.h"
 #include "test/apps/launch/support/ssh_server.h"
@@ -35,114 +33,93 @@ class FoundHosts {
   Folder folder_;
 };
 
-// The keeper of a task, which sshd has started.
-pid_t keeper_of(Launched& job, const std::string& task) {
-  std::ifstream status("/proc/" + std::to_string(job.task_with("ACTORFLOW_ELASTIC_TASK=" + task)) +
-                       "/stat");
-  std::string number, program, state;
-  pid_t keeper = 0;
-  status >> number >> program >> state >> keeper;
-  return keeper;
-}
+// A job on these hosts that trains until it is interrupted.
+struct TrainingOnFoundHosts {
+  TrainingOnFoundHosts(const std::string& lines, std::vector<std::string> flags)
+      : hosts(lines), job(with_hosts(std::move(flags)), program) {}
+
+  std::vector<std::string> with_hosts(std::vector<std::string> flags) const {
+    for (const auto& more : {std::string("--ssh_config"), server.client_config(),
+                             std::string("--host_discovery"), hosts.script()})
+      flags.push_back(more);
+    return flags;
+  }
+  bool prints(const std::string& text) { return job.process().prints(text); }
+  int task(int number) { return job.task_with("ACTORFLOW_ELASTIC_TASK=" + std::to_string(number)); }
+  void end() {
+    job.process().send_signal(SIGINT);
+    BOOST_TEST(job.wait() == 130);
+    job.expect_nothing_left();
+  }
+
+  const std::vector<std::string> program{ACTORFLOW_BIN_DIR "/actorflow",
+                                         "train",
+                                         "digits",
+                                         "--strategy",
+                                         "multi_worker",
+                                         "--train_steps",
+                                         "1000000"};
+  const SshServer server;
+  const FoundHosts hosts;
+  Launched job;
+};
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(machines_come_leave_and_are_lost_while_the_job_trains_by_tls) {
-  const SshServer server;
-  const FoundHosts hosts("127.0.0.2:1\n127.0.0.3:1");
-  Launched job({"--ssh_config", server.client_config(), "--secure", "-np", "2", "--min", "1", "--max",
-                "3", "--host_discovery", hosts.script()},
-               {ACTORFLOW_BIN_DIR "/actorflow", "train", "digits", "--strategy", "multi_worker",
-                "--train_steps", "1000000"});
-  Process& process = job.process();
-  BOOST_REQUIRE(process.prints("worker 0 | step"));
-  hosts.print("127.0.0.2:1\n127.0.0.3:1\n127.0.0.4:1");
-  BOOST_REQUIRE(process.prints("launch | worker 2 starts on 127.0.0.4"));
-  BOOST_REQUIRE(process.prints("worker 2 | step"));
-  kill(keeper_of(job, "1"), SIGKILL);
-  BOOST_REQUIRE(process.prints("launch | 127.0.0.3 is lost: "));
-  BOOST_REQUIRE(process.prints(": 2 of 3 tasks train on from step "));
-  hosts.print("127.0.0.4:1");
-  BOOST_REQUIRE(process.prints("worker 0 has no slot on 127.0.0.2 any more, so it leaves"));
-  BOOST_REQUIRE(process.prints("; worker 0 has left"));
-  process.send_signal(SIGINT);
-  BOOST_TEST(job.wait() == 130);
-  job.expect_nothing_left();
+  TrainingOnFoundHosts job("127.0.0.2:1\n127.0.0.3:1",
+                           {"--secure", "-np", "2", "--min", "1", "--max", "3"});
+  BOOST_REQUIRE(job.prints("worker 0 | step"));
+  job.hosts.print("127.0.0.2:1\n127.0.0.3:1\n127.0.0.4:1");
+  BOOST_REQUIRE(job.prints("launch | worker 2 starts on 127.0.0.4"));
+  BOOST_REQUIRE(job.prints("worker 2 | step"));
+  kill(parent_of(job.task(1)), SIGKILL);
+  BOOST_REQUIRE(job.prints("launch | 127.0.0.3 is lost: "));
+  BOOST_REQUIRE(job.prints(": 2 of 3 tasks train on from step "));
+  job.hosts.print("127.0.0.4:1");
+  BOOST_REQUIRE(job.prints("worker 0 has no slot on 127.0.0.2 any more, so it leaves"));
+  BOOST_REQUIRE(job.prints("; worker 0 has left"));
+  job.end();
 }
 
 BOOST_AUTO_TEST_CASE(a_machine_that_comes_and_is_not_reached_is_left_out_with_the_reason) {
-  const SshServer server;
-  const FoundHosts hosts("127.0.0.2:1");
-  Launched job({"--ssh_config", server.client_config(), "-np", "1", "--max", "2", "--host_discovery",
-                hosts.script()},
-               {ACTORFLOW_BIN_DIR "/actorflow", "train", "digits", "--strategy", "multi_worker",
-                "--train_steps", "1000000"});
-  Process& process = job.process();
-  BOOST_REQUIRE(process.prints("worker 0 | step"));
-  hosts.print("127.0.0.2:1\n127.0.0.9:1");
-  BOOST_REQUIRE(process.prints("launch | 127.0.0.9 is lost: ssh: connect to host 127.0.0.9 port"));
-  hosts.print("127.0.0.2:1\n127.0.0.9:1\n127.0.0.4:1");  // its task takes nothing of --max
-  BOOST_REQUIRE(process.prints("starts on 127.0.0.4"));
-  process.send_signal(SIGINT);
-  BOOST_TEST(job.wait() == 130);
-  job.expect_nothing_left();
+  TrainingOnFoundHosts job("127.0.0.2:1", {"-np", "1", "--max", "2"});
+  BOOST_REQUIRE(job.prints("worker 0 | step"));
+  job.hosts.print("127.0.0.2:1\n127.0.0.9:1");
+  BOOST_REQUIRE(job.prints("launch | 127.0.0.9 is lost: ssh: connect to host 127.0.0.9 port"));
+  job.hosts.print("127.0.0.2:1\n127.0.0.9:1\n127.0.0.4:1");  // its task takes nothing of --max
+  BOOST_REQUIRE(job.prints("starts on 127.0.0.4"));
+  job.end();
 }
 
 BOOST_AUTO_TEST_CASE(a_spare_machine_that_is_listed_takes_the_place_of_a_task_that_died) {
-  const SshServer server;
-  const FoundHosts hosts("127.0.0.2:1\n127.0.0.3:1\n127.0.0.4:1");
-  Launched job({"--ssh_config", server.client_config(), "-np", "2", "--min", "1", "--max", "2",
-                "--host_discovery", hosts.script()},
-               {ACTORFLOW_BIN_DIR "/actorflow", "train", "digits", "--strategy", "multi_worker",
-                "--train_steps", "1000000"});
-  Process& process = job.process();
-  BOOST_REQUIRE(process.prints("worker 1 | step"));
-  kill(job.task_with("ACTORFLOW_ELASTIC_TASK=1"), SIGKILL);
-  BOOST_REQUIRE(process.prints("launch | worker 2 starts on 127.0.0.4"));
-  process.send_signal(SIGINT);
-  BOOST_TEST(job.wait() == 130);
-  job.expect_nothing_left();
+  TrainingOnFoundHosts job("127.0.0.2:1\n127.0.0.3:1\n127.0.0.4:1",
+                           {"-np", "2", "--min", "1", "--max", "2"});
+  BOOST_REQUIRE(job.prints("worker 1 | step"));
+  kill(job.task(1), SIGKILL);
+  BOOST_REQUIRE(job.prints("launch | worker 2 starts on 127.0.0.4"));
+  job.end();
 }
 
 BOOST_AUTO_TEST_CASE(a_job_that_begins_on_this_machine_grows_to_another) {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  const std::string here = std::string(name.data()) + ":1";
-  const SshServer server;
-  const FoundHosts hosts(here);
-  Launched job({"--ssh_config", server.client_config(), "--secure", "-np", "1", "--max", "2",
-                "--host_discovery", hosts.script()},
-               {ACTORFLOW_BIN_DIR "/actorflow", "train", "digits", "--strategy", "multi_worker",
-                "--train_steps", "1000000"});
-  Process& process = job.process();
-  BOOST_REQUIRE(process.prints("worker 0 | step"));
-  hosts.print(here + "\n127.0.0.3:1");
-  BOOST_REQUIRE(process.prints("launch | worker 1 starts on 127.0.0.3"));
-  BOOST_REQUIRE(process.prints("worker 1 | step"));
-  process.send_signal(SIGINT);
-  BOOST_TEST(job.wait() == 130);
-  job.expect_nothing_left();
+  const std::string here = name_of_this_machine() + ":1";
+  TrainingOnFoundHosts job(here, {"--secure", "-np", "1", "--max", "2"});
+  BOOST_REQUIRE(job.prints("worker 0 | step"));
+  job.hosts.print(here + "\n127.0.0.3:1");
+  BOOST_REQUIRE(job.prints("launch | worker 1 starts on 127.0.0.3"));
+  BOOST_REQUIRE(job.prints("worker 1 | step"));
+  job.end();
 }
 
 BOOST_AUTO_TEST_CASE(a_job_that_began_elsewhere_takes_this_machine) {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  const SshServer server;
-  const FoundHosts hosts("127.0.0.2:1");
-  Launched job({"--ssh_config", server.client_config(), "--secure", "-np", "1", "--max", "2",
-                "--host_discovery", hosts.script()},
-               {ACTORFLOW_BIN_DIR "/actorflow", "train", "digits", "--strategy", "multi_worker",
-                "--train_steps", "1000000"});
-  Process& process = job.process();
-  BOOST_REQUIRE(process.prints("worker 0 | step"));
-  hosts.print("127.0.0.2:1\nlocalhost:1");
-  BOOST_REQUIRE(process.prints("is left out: the job's tasks talk by the network"));
-  hosts.print("127.0.0.2:1\n" + std::string(name.data()) + ":1");
-  BOOST_REQUIRE(process.prints(std::string("launch | worker 1 starts on ") + name.data()));
-  BOOST_REQUIRE(process.prints("worker 1 | step"));
-  process.send_signal(SIGINT);
-  BOOST_TEST(job.wait() == 130);
-  job.expect_nothing_left();
+  TrainingOnFoundHosts job("127.0.0.2:1", {"--secure", "-np", "1", "--max", "2"});
+  BOOST_REQUIRE(job.prints("worker 0 | step"));
+  job.hosts.print("127.0.0.2:1\nlocalhost:1");
+  BOOST_REQUIRE(job.prints("is left out: the job's tasks talk by the network"));
+  job.hosts.print("127.0.0.2:1\n" + name_of_this_machine() + ":1");
+  BOOST_REQUIRE(job.prints("launch | worker 1 starts on " + name_of_this_machine()));
+  BOOST_REQUIRE(job.prints("worker 1 | step"));
+  job.end();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

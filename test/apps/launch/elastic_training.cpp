@@ -1,12 +1,8 @@
 // Elastic jobs of real processes: tasks are killed, come back, are told to leave, and come with hosts.
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "test/apps/launch/support/launched.h"
@@ -185,18 +181,13 @@ BOOST_AUTO_TEST_CASE(
 
 // Both are this machine, by two names, with a keeper each.
 BOOST_AUTO_TEST_CASE(the_tasks_of_a_lost_host_are_left_behind) {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  const std::string hosts = std::string("localhost:2,") + name.data() + ":2";
+  const std::string name = name_of_this_machine();
+  const std::string hosts = "localhost:2," + name + ":2";
   Launched job(elastic("2", {"-H", hosts}), training(endless));
   BOOST_REQUIRE(job.process().prints("worker 0 | step"));
-  std::ifstream status("/proc/" + std::to_string(job.task_with("ACTORFLOW_ELASTIC_TASK=3")) + "/stat");
-  std::string number, program, state;
-  int keeper = 0;
-  status >> number >> program >> state >> keeper;
-  kill(keeper, SIGKILL);
+  kill(parent_of(job.task_with("ACTORFLOW_ELASTIC_TASK=3")), SIGKILL);
   BOOST_REQUIRE(job.process().prints("2 of 4 tasks train on from step "));
-  expect(job.output(), std::string("launch | ") + name.data() + " is lost: ");
+  expect(job.output(), "launch | " + name + " is lost: ");
   expect(job.output(), "worker 2, worker 3 were lost");
   end(job);
 }

@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "test/support/hang_limit.h"
@@ -88,6 +90,20 @@ int Launched::task_with(const std::string& assignment) {
     BOOST_REQUIRE_MESSAGE(Clock::now() < end, "no task of the job has " << assignment);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
+}
+
+int parent_of(int process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/stat");
+  std::string number, program, state;
+  int parent = 0;
+  status >> number >> program >> state >> parent;
+  return parent;
+}
+
+std::string name_of_this_machine() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
 }
 
 void expect(const std::string& text, const std::string& part) {

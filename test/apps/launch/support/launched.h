@@ -41,6 +41,11 @@ class Launched {
   Process process_;
 };
 
+// The process that has started this one.
+int parent_of(int process);
+// As the system names it.
+std::string name_of_this_machine();
+
 // Checks that the part is in the text.
 void expect(const std::string& text, const std::string& part);
 // What follows `before`, which has to be there, up to the end of the line.
