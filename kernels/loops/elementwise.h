@@ -224,15 +224,16 @@ void unary(OpContext& c) {
   });
 }
 
-// The kernel of a binary op: broadcasts both inputs.
-template <class F, class Types>
+// The kernel of a binary op: broadcasts both inputs, of which F gets number `left` first.
+template <class F, class Types, int left = 0>
 void binary(OpContext& c) {
-  const Tensor &a = c.input(0), &b = c.input(1);
-  if (a.dtype() != b.dtype()) c.fail("inputs of one dtype", a.describe() + " and " + b.describe());
+  const Tensor &a = c.input(left), &b = c.input(1 - left);
+  if (a.dtype() != b.dtype())
+    c.fail("inputs of one dtype", c.input(0).describe() + " and " + c.input(1).describe());
   const Shape shape = broadcast_inputs(c);
   dispatch<Types>(c, a, [&]<class T>() {
     using R = decltype(F()(T(), T()));
-    const int reusable = a.shape() == shape && a.exclusive() ? 0 : 1;
+    const int reusable = a.shape() == shape && a.exclusive() ? left : 1 - left;
     Tensor& out = c.forward_or_allocate(reusable, 0, dtype_of<R>, shape);
     run_binary<F>(c.device(), broadcast_loops<2>(shape, {a.shape(), b.shape()}),
                   static_cast<const T*>(a.data()), static_cast<const T*>(b.data()),

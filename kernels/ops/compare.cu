@@ -39,20 +39,6 @@ struct LessEqual {
   }
 };
 
-struct Greater {
-  template <class T>
-  ACTORFLOW_HOST_DEVICE bool operator()(T a, T b) const {
-    return a > b;
-  }
-};
-
-struct GreaterEqual {
-  template <class T>
-  ACTORFLOW_HOST_DEVICE bool operator()(T a, T b) const {
-    return a >= b;
-  }
-};
-
 struct And {
   ACTORFLOW_HOST_DEVICE bool operator()(bool a, bool b) const { return a & b; }
 };
@@ -230,13 +216,15 @@ Output logical_or(Output a, Output b) { return add_node(logical_or_op(), {a, b})
 Output logical_not(Output x) { return add_node(logical_not_op(), {x}); }
 Output select(Output condition, Output a, Output b) { return add_node(select_op(), {condition, a, b}); }
 
+// a > b is b < a, so that two comparisons need no kernels of their own.
 std::vector<Op> compare_ops() {
+  constexpr int right = 1;
   return {on_all_devices<binary<Equal, ComparableTypes>>(equal_op()),
           on_all_devices<binary<NotEqual, ComparableTypes>>(not_equal_op()),
           on_all_devices<binary<Less, OrderedTypes>>(less_op()),
           on_all_devices<binary<LessEqual, OrderedTypes>>(less_equal_op()),
-          on_all_devices<binary<Greater, OrderedTypes>>(greater_op()),
-          on_all_devices<binary<GreaterEqual, OrderedTypes>>(greater_equal_op()),
+          on_all_devices<binary<Less, OrderedTypes, right>>(greater_op()),
+          on_all_devices<binary<LessEqual, OrderedTypes, right>>(greater_equal_op()),
           on_all_devices<binary<And, Booleans>>(logical_and_op()),
           on_all_devices<binary<Or, Booleans>>(logical_or_op()),
           on_all_devices<unary<Not, Booleans>>(logical_not_op()),
