@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include "actors/checkpoint/checkpoint.h"
+#include "actors/checkpoint/newest_whole.h"
 #include "actors/input/rows.h"
 #include "actors/layers/checks.h"
 #include "actors/models/data/class_weight.h"
@@ -372,8 +372,9 @@ ReplicaEnd ClusterFit::run() {
 // Training was complete before this chief came back: what it has learned is in the last checkpoint.
 void ClusterFit::adopt_saved() {
   if (replica_options_.checkpoint_folder.empty()) return;
-  const auto saved =
-      load_latest_checkpoint(server_.runtime()->storage(), replica_options_.checkpoint_folder);
+  Runtime& runtime = *server_.runtime();
+  const auto saved = load_newest_whole_checkpoint(runtime.storage(), replica_options_.checkpoint_folder,
+                                                  [&runtime](auto pause) { runtime.sleep(pause); });
   if (!saved) return;
   std::map<std::string, Tensor> weights;
   for (const std::string& name : variable_names_) weights[name] = saved->tensors.at(name);
