@@ -48,6 +48,7 @@ int status_of(CommandLine& line, int argc, char** argv, const std::function<int(
   } catch (const Error& error) {
     return complain(name, error.what(), exit_status_of(error.code()));
   } catch (const std::exception& error) {
+    if (is_of_output(error)) return status_without_output(name, error);
     return complain(name, error.what(), failed_run);
   }
 }

@@ -122,6 +122,7 @@ int status_of(CommandLine& line, const std::vector<std::string>& arguments, cons
     fmt::print(stderr, "{}: error: {}\n", who, error.what());
     return exit_status_of(error);
   } catch (const std::exception& error) {
+    if (is_of_output(error)) return status_without_output(who, error);
     fmt::print(stderr, "{}: error: {}\n", who, error.what());
     return failed_run;
   }
