@@ -161,8 +161,8 @@ BOOST_AUTO_TEST_CASE(the_news_of_a_step_does_not_bring_back_a_global_step_that_w
     const auto& target = t.tasks.server("worker", 0).target();
     Session::reset(target, {""});
     BOOST_TEST(probe.wait_until(probe.told));
-    BOOST_TEST((Session(target, t[0].g).uninitialized_variables() ==
-                std::vector<std::string>{"a", "b", "global_step"}));
+    const auto missing = Session(target, t[0].g).uninitialized_variables();
+    BOOST_TEST(std::ranges::count(missing, "global_step") == 1);
   }
   handler_probe = nullptr;
 }
