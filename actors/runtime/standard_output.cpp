@@ -25,7 +25,7 @@ namespace {
 // A write that has failed says so once: afterwards the pipe itself must be asked.
 bool has_no_reader() {
   pollfd output{STDOUT_FILENO, POLLOUT, 0};
-  return poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
+  return poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 int say_lost(const std::string& program, const std::string& reason) {
@@ -38,8 +38,7 @@ int say_lost(const std::string& program, const std::string& reason) {
 int status_with_output(const std::string& program, int status) {
   const bool is_closed = fcntl(STDOUT_FILENO, F_GETFD) < 0;
   if (status != success || is_closed) return status;
-  std::cout.flush();
-  const int error = std::fflush(stdout) == 0 ? 0 : errno;
+  const int error = std::fflush(stdout) == 0 ? 0 : errno;  // std::cout has no buffer of its own
   const bool is_lost = error != 0 || std::ferror(stdout) != 0 || !std::cout;
   if (!is_lost || error == EPIPE || has_no_reader()) return status;
   return say_lost(program, error == 0 ? "a write has failed" : std::strerror(error));
