@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "actors/models/fit/epoch_progress.h"
 #include "actors/models/fit/fit_callbacks.h"
 #include "actors/models/fit/fit_data.h"
 #include "actors/models/logs/epoch_sums.h"
-#include "actors/models/logs/progress_line.h"
 #include "actors/models/logs/totals.h"
 #include "actors/models/model_engine.h"
 #include "actors/strategies/elastic_task.h"
@@ -67,40 +67,46 @@ class ClusterFit final : public ReplicaProgram {
 
  private:
   bool is_sync() const { return is_synchronous(replica_options_.strategy); }
-  void initialise(Session& session);
-  ExtraState state_of_callbacks() const;
-  bool restore_callbacks();
-  void end_missed_epoch(bool restored);
-  void use(Session& session);
-  std::vector<Tuple> next_parts(int epoch, std::int64_t batch);
-  float share_of(std::int64_t batch, std::int64_t own) const;
-  Feeds feeds_of(std::vector<Tuple> parts, std::int64_t examples, float share, int epoch) const;
-  void begin_callbacks();
-  void feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const;
-  void feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const;
-  void choose_stages();
-  std::vector<ModelStage> stages() const;
-  void adopt(Session& session);
-  void adopt_saved();
-  void tell_callbacks(std::span<const Tensor> own, const Tensor& of_all);
-  std::optional<double> new_not_finite(const Tensor& own_loss, const Tensor& sums);
-  void begin_epoch();
-  void begin_epoch_again();
-  std::optional<double> own_rate();
-  void end_epoch();
-  void end_part_of_epoch();
-  Totals totals_of(const Tensor& sums) const;
-  void tell_epoch(int epoch, Logs logs);
-  bool is_over(int epoch, std::int64_t place) const;
-  void hand_out_changes(std::int64_t place);
-  bool is_stopped() const { return may_end_ && training_.stopped(); }
   std::int64_t first_place() const {
     return (training_.first().epoch - 1) * steps_per_epoch_ + training_.first().batches;
   }
   int epoch_of(std::int64_t place) const { return static_cast<int>(place / steps_per_epoch_) + 1; }
+  bool is_over(int epoch, std::int64_t place) const;
+  bool is_stopped() const { return may_end_ && training_.stopped(); }
+
+  // The model, in sessions and when they have ended: cluster_fit.cpp.
+  void choose_stages();
+  std::vector<ModelStage> stages() const;
+  void initialise(Session& session);
+  void use(Session& session);
+  void hand_out_changes(std::int64_t place);
+  void adopt(Session& session);
+  void adopt_saved();
   std::optional<TrainedState> state_at_end();
+
+  // What a step is fed: cluster_batches.cpp.
+  std::vector<Tuple> next_parts(int epoch, std::int64_t batch);
+  float share_of(std::int64_t batch, std::int64_t own) const;
+  Feeds feeds_of(std::vector<Tuple> parts, std::int64_t examples, float share, int epoch) const;
+  void feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const;
+  void feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const;
+
+  // Epochs and callbacks, at the chief: cluster_epochs.cpp.
+  void begin_callbacks();
+  ExtraState state_of_callbacks() const;
+  bool restore_callbacks();
+  void begin_epoch();
+  void begin_epoch_again();
+  std::optional<double> own_rate();
+  void tell_callbacks(std::span<const Tensor> own, const Tensor& of_all);
+  std::optional<double> new_not_finite(const Tensor& own_loss, const Tensor& sums);
+  void end_epoch();
+  void end_missed_epoch(bool restored);
+  void end_part_of_epoch();
+  void tell_epoch(int epoch, Logs logs);
   double expected_examples(int epoch) const;
   Tensor take_sums(int epoch);
+  Totals totals_of(const Tensor& sums) const;
 
   ModelEngine& engine_;
   Server& server_;
@@ -141,19 +147,10 @@ class ClusterFit final : public ReplicaProgram {
   FitCallbacks callbacks_;
   bool callbacks_are_new_ = false;  // no epoch has begun since they were told that training begins
   std::optional<ExtraState> restored_;  // of the checkpoint that the next session begins with
-  std::optional<int> told_;  // the last epoch of whose end callbacks have heard; none: not known
-  std::optional<ProgressLine> line_;
-  // The next step begins an epoch: before it callbacks hear so. Not earlier: a checkpoint of the end of
-  // an epoch may not have what they change then, as they do so again when training goes on from it.
-  bool epoch_begins_ = false;
-  bool may_end_ = false;  // a step was made: variables that other tasks initialise have values
-  std::optional<double> rate_before_epoch_;  // the learning rate, if callbacks can set it
+  EpochProgress epoch_;
+  bool may_end_ = false;      // a step was made: variables that other tasks initialise have values
   bool initialised_ = false;  // since begin() was called last
-  int began_within_ = 0;      // the epoch in whose middle training began, from a backup; 0: none
-  std::vector<Tensor> last_values_;
-  bool weights_set_ = false;   // by callbacks, since the last step
-  bool sum_is_finite_ = true;  // the losses of this epoch, of all replicas, as far as callbacks know
-  std::optional<Tensor> sums_;  // taken for an epoch whose end was interrupted by the loss of a task
+  bool weights_set_ = false;  // by callbacks, since the last step
 };
 
 }  // namespace actorflow
