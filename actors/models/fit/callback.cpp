@@ -1,7 +1,6 @@
 #include "actors/models/fit/callback.h"
 
 #include "actors/models/fit/fit_callbacks.h"
-#include "actors/models/logs/totals.h"
 #include "actors/models/model_engine.h"
 
 namespace actorflow {
@@ -16,8 +15,8 @@ const std::string totals_prefix = "fit/totals/";
 void FitContext::save(const std::string& folder) {
   const bool is_whole_epoch = model_.engine_->progress.batches == 0;
   ExtraState state = callbacks_->state(is_whole_epoch);
-  if (totals_ && !is_whole_epoch)
-    for (const auto& [name, sum] : totals_->sums()) state[totals_prefix + name] = sum;
+  if (sums_of_epoch_ && !is_whole_epoch)
+    for (const auto& [name, sum] : sums_of_epoch_()) state[totals_prefix + name] = sum;
   model_.engine_->save(folder, {}, state);
 }
 
@@ -25,7 +24,7 @@ void FitContext::resume(const std::string& folder) {
   ModelEngine& engine = *model_.engine_;
   engine.load(folder, &resumed_state_.emplace());
   begin_at(engine.progress);
-  if (totals_) totals_->set_sums(state_with(totals_prefix, *resumed_state_));
+  resumed_sums_ = state_with(totals_prefix, *resumed_state_);
 }
 
 }  // namespace actorflow

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,7 +20,6 @@ namespace actorflow {
 
 class FitCallbacks;
 class Model;
-class Totals;
 
 // What a callback needs to go on from a checkpoint or backup: tensors by name.
 using CallbackState = std::map<std::string, Tensor>;
@@ -75,11 +75,14 @@ class FitContext {
   // training begins where it was; callbacks are given their state when all know that it begins.
   void save(const std::string& folder);
   void resume(const std::string& folder);
-  // For fit(): whose callbacks these are, and what resume() has found of their state; and the sums of
-  // the present epoch, which save() keeps, too, until it is over.
+  // For fit(): whose callbacks these are, and what resume() has found of their state.
   void set_callbacks(const FitCallbacks& callbacks) { callbacks_ = &callbacks; }
   std::optional<CallbackState> take_resumed_state() { return std::exchange(resumed_state_, {}); }
-  void set_totals(Totals& totals) { totals_ = &totals; }
+  // For fit(): Totals::sums() of the present epoch, which save() keeps until that is over, and those
+  // that resume() has found.
+  using Sums = std::map<std::string, Tensor>;
+  void set_sums_of_epoch(std::function<Sums()> sums) { sums_of_epoch_ = std::move(sums); }
+  Sums take_resumed_sums() { return std::exchange(resumed_sums_, {}); }
   // Ends training after the present step, or, in on_train_begin() and on_epoch_begin(), before the next
   // one. Several replicas that begin a training make its first step in any case. When a task is lost
   // before the training ends, the one in its place makes no more steps: checkpoints of
@@ -99,7 +102,8 @@ class FitContext {
   int last_epoch_;
   std::vector<std::string> measured_;
   const FitCallbacks* callbacks_ = nullptr;
-  Totals* totals_ = nullptr;
+  std::function<Sums()> sums_of_epoch_;
+  Sums resumed_sums_;
   std::optional<CallbackState> resumed_state_;
   std::optional<std::int64_t> number_;
   bool logs_by_step_ = false;

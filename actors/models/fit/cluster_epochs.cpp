@@ -24,6 +24,7 @@ void ClusterFit::begin_callbacks() {
   callbacks_are_new_ = true;
   try {
     callbacks_.on_train_begin();
+    epoch_.resumed = training_.take_resumed_sums();
   } catch (...) {
     tell_why_the_chief_failed(server_);
     throw;
@@ -114,7 +115,7 @@ void ClusterFit::end_epoch() {
   if (epoch_.begins) begin_epoch();  // other replicas have made all of it
   const int epoch = engine_.progress.epoch;
   if (!epoch_.sums) epoch_.sums = take_sums(epoch);
-  Logs logs = logs_of_epoch(engine_, totals_of(*epoch_.sums), data_, epoch);
+  Logs logs = logs_of_epoch(engine_, totals_of(*epoch_.sums, epoch), data_, epoch);
   epoch_.sums.reset();
   epoch_.told = epoch;
   engine_.progress = {.epoch = epoch + 1};
@@ -128,7 +129,7 @@ void ClusterFit::end_part_of_epoch() {
   if (!epoch_.line || engine_.progress.batches == 0 || epoch_.last_values.empty()) return;
   const int epoch = engine_.progress.epoch;
   Logs logs;
-  totals_of(epoch_sums_->take_now(in_session_->session(), epoch)).write_to(logs);
+  totals_of(epoch_sums_->so_far(in_session_->session(), epoch), epoch).write_to(logs);
   tell_epoch(epoch, std::move(logs));
 }
 
@@ -170,12 +171,20 @@ Tensor ClusterFit::take_sums(int epoch) {
   return sums;
 }
 
-Totals ClusterFit::totals_of(const Tensor& sums) const {
+// For a backup amid an epoch.
+FitContext::Sums ClusterFit::sums_so_far() const {
+  const int epoch = engine_.progress.epoch;
+  return totals_of(epoch_sums_->so_far(in_session_->session(), epoch), epoch).sums();
+}
+
+Totals ClusterFit::totals_of(const Tensor& sums, int epoch) const {
   std::vector<Tensor> like = epoch_.last_values;
   if (like.empty())  // of a chief that has come back, and has made no step
     for (const Output& value : fetches_of(step_nodes_.measured))
       like.push_back(Tensor::zeros(value.dtype(), value.shape()));
-  return actorflow::totals_of(engine_.compiled().metrics, sums, epoch_.last_values, like);
+  Totals totals = actorflow::totals_of(engine_.compiled().metrics, sums, epoch_.last_values, like);
+  if (epoch == epoch_.began_within) totals.add_sums(epoch_.resumed);
+  return totals;
 }
 
 // `of_all`: what all replicas have measured in this step or, where steps do not add that up, so far in

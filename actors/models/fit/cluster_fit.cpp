@@ -94,6 +94,7 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
       callbacks_(options.callbacks, engine.compiled().metrics, training_) {
   replica_options_.train_steps = options.epochs * steps_per_epoch_;
   training_.set_measured(names_measured(options, engine.compiled().metrics));
+  training_.set_sums_of_epoch([this] { return sums_so_far(); });
   example_ = batch_of_one(std::move(example_));
   if (const auto weigh = weighting(options.class_weight)) example_ = weigh(std::move(example_));
   if (pipeline_) choose_stages();

@@ -47,6 +47,7 @@ struct EpochProgress {
 
   std::optional<int> told{};  // the last epoch of whose end callbacks have heard; none: not known
   int began_within = 0;       // the epoch in whose middle training began, from a backup; 0: none
+  FitContext::Sums resumed{};  // of its batches before
 };
 
 // Trains in synchronous steps, of which each takes a batch that the replicas divide, or in asynchronous
@@ -125,7 +126,8 @@ class ClusterFit final : public ReplicaProgram {
   void tell_epoch(int epoch, Logs logs);
   double expected_examples(int epoch) const;
   Tensor take_sums(int epoch);
-  Totals totals_of(const Tensor& sums) const;
+  FitContext::Sums sums_so_far() const;
+  Totals totals_of(const Tensor& sums, int epoch) const;
 
   ModelEngine& engine_;
   Server& server_;

@@ -58,13 +58,14 @@ FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, co
   context_.emplace(model, *engine_.local->server.runtime(),
                    FitProgress{.epoch = options.initial_epoch + 1}, options.epochs);
   context_->set_measured(names_measured(options, engine_.compiled().metrics));
-  context_->set_totals(totals_);
+  context_->set_sums_of_epoch([this] { return totals_.sums(); });
   callbacks_.emplace(options.callbacks, engine_.compiled().metrics, *context_);
 }
 
 History FitLoop::run() {
   History history;
   callbacks_->on_train_begin();
+  totals_.add_sums(context_->take_resumed_sums());
   if (context_->resumed()) callbacks_->warn_of_missing(context_->first().epoch);
   FitProgress& progress = engine_.progress = context_->first();
   while (progress.epoch <= options_.epochs && !context_->stopped()) {
@@ -74,7 +75,7 @@ History FitLoop::run() {
     Logs logs = run_epoch();
     if (is_whole_epoch()) progress = {.epoch = epoch + 1};
     callbacks_->on_epoch_end(epoch, logs);
-    totals_.set_sums({});
+    totals_.clear();
     history.epochs.push_back(epoch);
     history.logs.push_back(std::move(logs));
   }

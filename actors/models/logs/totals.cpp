@@ -60,18 +60,22 @@ std::map<std::string, Tensor> Totals::sums() const {
   return sums;
 }
 
-void Totals::set_sums(const std::map<std::string, Tensor>& sums) {
-  loss_ = examples_ = 0;
-  for (auto& sum : sums_) sum.clear();
+void Totals::add_sums(const std::map<std::string, Tensor>& sums) {
   const auto names = log_names(metrics_);
   const auto is_there = [&sums](const std::string& name) { return sums.contains(name); };
   if (sums.size() != names.size() || !std::ranges::all_of(names, is_there)) return;
-  loss_ = number(sums.at(names[0]), 0);
-  examples_ = number(sums.at(names[0]), 1);
+  loss_ += number(sums.at(names[0]), 0);
+  examples_ += number(sums.at(names[0]), 1);
   for (std::size_t i = 0; i < sums_.size(); ++i) {
     const auto values = sums.at(names[i + 1]).values<double>();
-    sums_[i].assign(values.begin(), values.end());
+    sums_[i].resize(values.size());
+    for (std::size_t k = 0; k < values.size(); ++k) sums_[i][k] += values[k];
   }
+}
+
+void Totals::clear() {
+  loss_ = examples_ = 0;
+  for (auto& sum : sums_) sum.clear();
 }
 
 void Totals::write_to(Logs& logs) const {

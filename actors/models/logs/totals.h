@@ -35,8 +35,9 @@ class Totals {
 
   // The sums by the names of logs, for a backup; empty if no batch was added.
   std::map<std::string, Tensor> sums() const;
-  // Goes on from such sums, or, if they are of other metrics, begins anew.
-  void set_sums(const std::map<std::string, Tensor>& sums);
+  // Adds such sums, unless they are of other metrics.
+  void add_sums(const std::map<std::string, Tensor>& sums);
+  void clear();
 
  private:
   const std::vector<Metric>& metrics_;
