@@ -28,8 +28,8 @@ struct SeedSummary {
 
 // Runs `body` for every seed in `processes` forked processes, and calls `progress` with the sum so far
 // from time to time. `body` throws to fail, and returns what happened; a failed run's trace is written
-// to `trace_path`, if that is not empty. After a failure no new seeds are
-// begun. The process must have no other threads.
+// to `trace_path`, if that is not empty. After a failure no new seeds are begun. The process must have
+// no other threads.
 SeedSummary run_seeds_in_processes(SeedRange range, int processes,
                                    const std::function<SimStatistics()>& body,
                                    const std::string& trace_path,
