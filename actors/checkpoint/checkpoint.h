@@ -54,7 +54,8 @@ Checkpoint load_checkpoint(Storage& storage, const std::string& manifest_path);
 // Loads the newest checkpoint in the folder, if there is one.
 std::optional<Checkpoint> load_latest_checkpoint(Storage& storage, const std::string& folder);
 // The same of the newest one that is whole, in a folder in which others may save meanwhile. Those that
-// are damaged are logged; if none is whole, throws the error of the newest.
+// are damaged are logged; if none is whole, throws the error of the newest. A disk that answers with an
+// error is asked again for 15 s before an older checkpoint is taken.
 std::optional<Checkpoint> load_newest_whole_checkpoint(Storage& storage, const std::string& folder);
 
 // The checkpoints that are kept when a new one is complete.

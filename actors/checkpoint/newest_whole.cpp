@@ -6,7 +6,6 @@
 #include <set>
 #include <vector>
 
-#include "actors/checkpoint/checkpoint.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -47,12 +46,19 @@ std::optional<std::int64_t> restore_newest_whole(
   return std::nullopt;
 }
 
-std::optional<Checkpoint> load_newest_whole_checkpoint(Storage& storage, const std::string& folder) {
+std::optional<Checkpoint> load_newest_whole_checkpoint(Storage& storage, const std::string& folder,
+                                                       const StorageSleep& sleep) {
   std::optional<Checkpoint> checkpoint;
-  restore_newest_whole(storage, folder, false, [&](const std::string& path) {
-    return checkpoint.emplace(load_checkpoint(storage, path)).global_step;
+  restore_newest(sleep, folder, [&](bool strict) {
+    return restore_newest_whole(storage, folder, strict, [&](const std::string& path) {
+      return checkpoint.emplace(load_checkpoint(storage, path)).global_step;
+    });
   });
   return checkpoint;
+}
+
+std::optional<Checkpoint> load_newest_whole_checkpoint(Storage& storage, const std::string& folder) {
+  return load_newest_whole_checkpoint(storage, folder, sleep_on_machine);
 }
 
 }  // namespace actorflow

@@ -6,7 +6,10 @@
 #include <optional>
 #include <string>
 
+#include "actors/checkpoint/checkpoint.h"
 #include "actors/runtime/storage.h"
+#include "actors/runtime/storage_tries.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 
@@ -17,5 +20,21 @@ namespace actorflow {
 std::optional<std::int64_t> restore_newest_whole(
     Storage& storage, const std::string& folder, bool strict,
     const std::function<std::int64_t(const std::string& manifest_path)>& restore_from);
+
+// Returns what `restore(strict)` returns, of a folder of checkpoints: strictly first, and again after a
+// pause for a disk_error, since an error that may pass is not yet a reason to fall back to an older one.
+template <class Restore>
+auto restore_newest(const StorageSleep& sleep, const std::string& folder, Restore&& restore) {
+  try {
+    return try_storage(sleep, "restoring from " + folder, [&] { return restore(true); });
+  } catch (const Error& error) {
+    if (!is_of_storage(error.code()) && error.code() != Code::data_loss) throw;
+    return restore(false);  // logs what it passes over
+  }
+}
+
+// load_newest_whole_checkpoint() of a thread that sleeps like this.
+std::optional<Checkpoint> load_newest_whole_checkpoint(Storage& storage, const std::string& folder,
+                                                       const StorageSleep& sleep);
 
 }  // namespace actorflow

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 
 #include "actors/checkpoint/folder.h"
 #include "actors/ensembles/saved_members.h"
@@ -100,10 +102,10 @@ std::string advice(const EnsembleState& state, bool all_damaged) {
 
 // Each save has a number, larger than all before, and counts once the vote has it: until then the
 // members of the save before are there, too.
-std::int64_t next_save(Storage& storage, const std::string& folder, int members) {
+std::int64_t next_save(Storage& storage, const std::string& folder) {
   std::int64_t newest = newest_step(storage, path_of(folder, "vote"));
-  for (int member = 0; member < members; ++member)
-    newest = std::max(newest, newest_step(storage, path_of(folder, member_name(member))));
+  for (const auto& member : member_folders(folder))
+    newest = std::max(newest, newest_step(storage, member));
   return newest + 1;
 }
 
@@ -114,16 +116,18 @@ Checkpoint load_vote(Storage& storage, const std::string& folder) {
     throw Error(Code::not_found,
                 fmt::format("there is no folder '{}': expected what an ensemble has saved", folder));
   try {
-    return load_saved(storage, path_of(folder, "vote"));
+    return load_newest(storage, path_of(folder, "vote"));
   } catch (const Error& error) {
     if (error.code() != Code::data_loss) throw;
     throw Error(Code::data_loss, fmt::format("{}; train and save the ensemble again", error.what()));
   }
 }
 
-// The ensemble is saved already.
+// What other saves have left of a member: the ensemble is saved already.
 void remove_earlier(Storage& storage, const std::string& folder, std::int64_t number) try {
   remove_checkpoints(storage, folder, number);
+  std::error_code not_empty;
+  std::filesystem::remove(folder, not_empty);
 } catch (const std::exception& error) {
   spdlog::warn("weights of an earlier ensemble stay in {}: {}", folder, error.what());
 }
@@ -134,15 +138,14 @@ void Ensemble::save(const std::string& folder) const {
   expect_path("Ensemble::save", folder);
   state_->expect_trained();
   Storage& storage = posix_storage();
-  const std::int64_t number = next_save(storage, folder, state_->options.members);
+  const std::int64_t number = next_save(storage, folder);
   const KeepOptions all{.max_to_keep = 0}, newest{.max_to_keep = 1};
   for (const auto& [member, tensors] : state_->weights)
     save_checkpoint(storage, path_of(folder, member_name(member)),
                     {.global_step = number, .tensors = tensors}, all);
   save_checkpoint(storage, path_of(folder, "vote"),
                   {.global_step = number, .tensors = vote_tensors(*state_)}, newest);
-  for (const auto& [member, tensors] : state_->weights)
-    remove_earlier(storage, path_of(folder, member_name(member)), number);
+  for (const auto& member : member_folders(folder)) remove_earlier(storage, member, number);
 }
 
 std::vector<std::string> Ensemble::load(const std::string& folder, DamagedMembers what) {

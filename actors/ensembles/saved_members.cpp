@@ -3,14 +3,24 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "actors/checkpoint/folder.h"
+#include "actors/checkpoint/newest_whole.h"
+#include "actors/runtime/storage_tries.h"
 #include "dataflow/values/error.h"
 #include "dataflow/values/joined.h"
 
 namespace actorflow {
 namespace {
+
+bool is_member_name(const std::string& name) {
+  constexpr std::string_view before = "member-", digits = "0123456789";
+  return name.starts_with(before) && name.size() > before.size() &&
+         name.find_first_not_of(digits, before.size()) == std::string::npos;
+}
 
 // Throws data_loss that says what is damaged and nothing of an earlier checkpoint: an ensemble has none.
 Checkpoint load_only(Storage& storage, const std::string& path) {
@@ -22,6 +32,23 @@ Checkpoint load_only(Storage& storage, const std::string& path) {
     if (damage.empty()) throw;  // read well the second time
     throw Error(Code::data_loss, joined(damage, "; "));
   }
+}
+
+Error nothing_in(const std::string& folder) {
+  return {Code::not_found, fmt::format("there is no {} '{}': expected what an ensemble has saved",
+                                       is_folder(folder) ? "checkpoint in" : "folder", folder)};
+}
+
+// Of the ensemble's save of that number: a member of another save may be of another ensemble.
+Checkpoint load_member(Storage& storage, const std::string& folder, std::int64_t number) {
+  const std::string path = manifest_path(folder, number);
+  return try_storage(sleep_on_machine, "loading " + path, [&] {
+    if (storage.exists(path)) return load_only(storage, path);
+    if (!latest_checkpoint(storage, folder)) throw nothing_in(folder);
+    throw Error(
+        Code::data_loss,
+        fmt::format("'{}' is missing, the member of the ensemble's save number {}", path, number));
+  });
 }
 
 // How weights differ from those of a network; "" if they do not.
@@ -55,21 +82,27 @@ bool is_of_another_model(const Error& error) {
 
 std::string member_name(int member) { return fmt::format("member-{}", member); }
 
+std::vector<std::string> member_folders(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code none_there;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none_there))
+    if (is_member_name(entry.path().filename().string())) paths.push_back(entry.path());
+  return paths;
+}
+
 bool is_folder(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::is_directory(path, ignored);
 }
 
-Checkpoint load_saved(Storage& storage, const std::string& folder, std::optional<std::int64_t> number) {
-  const auto newest = latest_checkpoint(storage, folder);
-  const auto path = number ? manifest_path(folder, *number) : newest.value_or("");
-  if (newest && storage.exists(path)) return load_only(storage, path);
-  if (newest)
-    throw Error(
-        Code::data_loss,
-        fmt::format("'{}' is missing, the member of the ensemble's save number {}", path, *number));
-  throw Error(Code::not_found, fmt::format("there is no {} '{}': expected what an ensemble has saved",
-                                           is_folder(folder) ? "checkpoint in" : "folder", folder));
+Checkpoint load_newest(Storage& storage, const std::string& folder) {
+  std::optional<Checkpoint> newest;
+  restore_newest(sleep_on_machine, folder, [&](bool strict) {
+    return restore_newest_whole(storage, folder, strict, [&](const std::string& path) {
+      return newest.emplace(load_only(storage, path)).global_step;
+    });
+  });
+  return newest ? *std::move(newest) : throw nothing_in(folder);
 }
 
 SavedMembers load_members(Storage& storage, const std::string& folder, std::int64_t number,
@@ -79,7 +112,7 @@ SavedMembers load_members(Storage& storage, const std::string& folder, std::int6
   for (int member = 0; member < state.options.members; ++member) {
     const std::string name = member_name(member);
     try {
-      auto weights = load_saved(storage, folder + "/" + name, number).tensors;
+      auto weights = load_member(storage, folder + "/" + name, number).tensors;
       expect_weights_of(state.networks[static_cast<std::size_t>(member)], example, weights);
       saved.weights[member] = std::move(weights);
     } catch (const Error& error) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +15,14 @@ namespace actorflow {
 // The name of a member's folder within the ensemble's.
 std::string member_name(int member);
 
+// The paths of the members' folders, also of those of larger ensembles that were saved there before.
+std::vector<std::string> member_folders(const std::string& folder);
+
 bool is_folder(const std::string& path);
 
-// The checkpoint of that number in a folder, by default the newest. Throws not_found without any, and
-// data_loss that says what is damaged, or that only others are there.
-Checkpoint load_saved(Storage& storage, const std::string& folder,
-                      std::optional<std::int64_t> number = std::nullopt);
+// The newest whole checkpoint in a folder (load_newest_whole_checkpoint()). Throws not_found without
+// any, and data_loss that says what is damaged if none is whole.
+Checkpoint load_newest(Storage& storage, const std::string& folder);
 
 struct SavedMembers {
   std::map<int, std::map<std::string, Tensor>> weights{};  // by number

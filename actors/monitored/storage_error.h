@@ -10,16 +10,12 @@
 #include <string>
 #include <utility>
 
+#include "actors/checkpoint/newest_whole.h"
 #include "actors/runtime/runtime.h"
 #include "actors/runtime/storage_tries.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
-
-inline bool is_of_storage(Code code) {
-  return code == Code::resource_exhausted || code == Code::permission_denied ||
-         code == Code::not_found || code == Code::disk_error;
-}
 
 // Calls `body` and returns whether it has succeeded. An error of the storage, or lack of memory, is
 // logged: `what` could not be done. Every other error is thrown.
@@ -66,17 +62,11 @@ auto with_storage_tries(Runtime& runtime, const std::string& what, Body&& body) 
   return try_storage([&runtime](auto pause) { runtime.sleep(pause); }, what, std::forward<Body>(body));
 }
 
-// Returns what `restore(strict)` returns, of a folder of checkpoints: strictly first, since an error
-// that may pass is not yet a reason to fall back to an older one. What fails the first time is logged.
+// restore_newest() of checkpoint/newest_whole.h for a client's thread.
 template <class Restore>
 auto restore_newest(Runtime& runtime, const std::string& folder, Restore&& restore) {
-  try {
-    return with_storage_tries(runtime, "restoring from " + folder, [&] { return restore(true); });
-  } catch (const Error& error) {
-    if (!is_of_storage(error.code()) && error.code() != Code::data_loss) throw;
-    spdlog::warn("restoring from {} failed, trying once more: {}", folder, error.what());
-    return restore(false);
-  }
+  return restore_newest([&runtime](auto pause) { runtime.sleep(pause); }, folder,
+                        std::forward<Restore>(restore));
 }
 
 }  // namespace actorflow

@@ -4,11 +4,23 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
+#include <thread>
 
 #include "dataflow/values/error.h"
 
 namespace actorflow {
+
+inline bool is_of_storage(Code code) {
+  return code == Code::resource_exhausted || code == Code::permission_denied ||
+         code == Code::not_found || code == Code::disk_error;
+}
+
+// How a thread lets time pass between tries: on its runtime's clock, or on the machine's.
+using StorageSleep = std::function<void(std::chrono::seconds)>;
+
+inline void sleep_on_machine(std::chrono::seconds pause) { std::this_thread::sleep_for(pause); }
 
 // The pause after that many failures in a row, from 1 on: 1 s, doubled each time, at most a minute.
 inline std::chrono::seconds storage_pause(int failures) {

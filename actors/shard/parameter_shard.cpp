@@ -55,8 +55,9 @@ caf::behavior ParameterShard::behavior() {
       },
       [this](const SetGlobalStep& message) {
         apply_held();
-        if (message.epoch == state_.epoch)
-          state_.variables[message.variable].state.value = Tensor::scalar<std::int64_t>(message.value);
+        if (message.epoch != state_.epoch) return;
+        if (ShardVariable* step = state_.find(message.variable))  // not cleared meanwhile
+          step->state.value = Tensor::scalar<std::int64_t>(message.value);
       },
       [this](const Sender& from, const ClearContainers& message) {
         apply_held();

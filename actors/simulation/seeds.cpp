@@ -30,10 +30,10 @@ SimOptions options_of(std::uint64_t seed, std::optional<FaultPlan> only, bool re
   return options;
 }
 
-// The error with which the body failed, if it did, and the faults that it asked for.
 struct Outcome {
-  std::optional<std::string> error;
-  FaultPlan asked;
+  std::optional<std::string> error;  // with which the body failed, if it did
+  FaultPlan asked;                   // the faults that it asked for
+  bool has_trace = false;            // which was written
 };
 
 Outcome run(SimOptions options, const std::function<void()>& body, const std::string& trace_path) {
@@ -45,18 +45,23 @@ Outcome run(SimOptions options, const std::function<void()>& body, const std::st
     outcome.error = error.what();
   }
   outcome.asked = scope.asked();
+  outcome.has_trace = scope.has_trace();
   return outcome;
 }
 
 SeedFailure explain(std::uint64_t seed, const Outcome& first, const std::function<void()>& body,
                     const std::string& trace_path) {
-  SeedFailure failure{seed, *first.error, {}, {}};
+  SeedFailure failure{seed, *first.error, {}, {}, {}};
   failure.faults = shrink(first.asked, [&](const FaultPlan& plan) {
     return run(options_of(seed, plan, false), body, {}).error.has_value();
   });
   const bool record = !trace_path.empty();
   const Outcome last = run(options_of(seed, failure.faults, record), body, trace_path);
   if (last.error) failure.error = *last.error;
+  if (record)
+    failure.trace = last.has_trace
+                        ? fmt::format("what happened is in {}, which ui.perfetto.dev opens", trace_path)
+                        : "what happened could not be written to " + trace_path;
   failure.environment = fmt::format("ACTORFLOW_SEED={}", seed);
   if (failure.faults != first.asked)
     failure.environment += fmt::format(" ACTORFLOW_FAULTS='{}'", to_string(failure.faults));

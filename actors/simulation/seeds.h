@@ -27,6 +27,7 @@ struct SeedFailure {
   FaultPlan faults;  // the test passes without any one of these
   // The environment variables with which the same program repeats the failure.
   std::string environment;
+  std::string trace;  // a sentence: where the run's trace is, or could not be written; "" without one
 
   std::string to_string() const;
 };
@@ -52,6 +53,8 @@ class SeedScope {
 
   const SimOptions& options() const { return options_; }
   const std::string& trace_path() const { return trace_path_; }
+  void trace_is_written() { has_trace_ = true; }
+  bool has_trace() const { return has_trace_; }
   void asked(const Fault& fault) { asked_.push_back(fault); }
   const FaultPlan& asked() const { return asked_; }
 
@@ -59,6 +62,7 @@ class SeedScope {
   const SimOptions options_;
   const std::string trace_path_;
   FaultPlan asked_;
+  bool has_trace_ = false;
   SeedScope* const outer_;
 };
 

@@ -98,10 +98,11 @@ SimCluster::SimCluster(const std::vector<Job>& jobs, SimOptions options)
     : impl_(std::make_unique<Impl>(jobs, std::move(options))) {}
 
 SimCluster::~SimCluster() {
-  const auto* scope = SeedScope::current();
+  auto* const scope = SeedScope::current();
   if (!scope || scope->trace_path().empty() || !impl_->options.record) return;
   try {
     write_trace(posix_storage(), scope->trace_path());
+    scope->trace_is_written();
   } catch (const Error& error) {
     impl_->log.line(error.what());
   }

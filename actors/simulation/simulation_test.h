@@ -33,8 +33,7 @@ inline void run_simulation_test(SeedRange range, void (*body)()) {
   };
   const std::string trace = test.p_name.get() + ".trace.json";
   if (const auto failure = run_seeds(range, checked, trace))
-    BOOST_ERROR(failure->to_string() + " --run_test=" + test.full_name() + "\nwhat happened is in " +
-                trace + ", which ui.perfetto.dev opens");
+    BOOST_ERROR(failure->to_string() + " --run_test=" + test.full_name() + "\n" + failure->trace);
 }
 
 }  // namespace actorflow

@@ -31,14 +31,20 @@ int complain(const std::string& program, const std::string& message, ExitStatus 
   return status;
 }
 
-int status_of(CommandLine& line, int argc, char** argv, const std::function<int()>& body) {
-  const std::string name = line.name();
+int parse_and_run(CommandLine& line, int argc, char** argv, const std::function<int()>& body) {
   try {
     line.parse({argv + std::min(argc, 1), argv + argc});
     return body();
   } catch (const HelpRequest& help) {
     fmt::print("{}", help.text);
     return success;
+  }
+}
+
+int status_of(CommandLine& line, int argc, char** argv, const std::function<int()>& body) {
+  const std::string name = line.name();
+  try {
+    return parse_and_run(line, argc, argv, body);
   } catch (const CommandLineError& error) {
     return complain(name, fmt::format("{}; see {} --help", error.what(), error.command()), bad_usage);
   } catch (const UsageError& error) {
@@ -48,6 +54,7 @@ int status_of(CommandLine& line, int argc, char** argv, const std::function<int(
   } catch (const Error& error) {
     return complain(name, error.what(), exit_status_of(error.code()));
   } catch (const std::exception& error) {
+    if (is_of_output(error)) return status_without_output(name, error);
     return complain(name, error.what(), failed_run);
   }
 }

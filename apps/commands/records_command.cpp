@@ -1,9 +1,12 @@
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 
 #include "apps/cli/data_folder.h"
+#include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
 #include "apps/commands/commands.h"
 #include "apps/training/data/image_records.h"
@@ -23,8 +26,15 @@ int run(const RecordsCommand& command) {
     throw UsageError(fmt::format("--data: expected a folder of images, but '{}' is a file", folder));
   if (!std::filesystem::exists(folder))
     throw UsageError(fmt::format("--data: expected a folder of images, but '{}' is not there", folder));
+  const Interrupts interrupts(std::chrono::seconds(3));
+  spdlog::info("reading the images in {}", folder);
   const ImageData images = load_images(folder);
-  write_image_records(images, command.output, command.shards);
+  spdlog::info("writing {} images as PNG into {}", images.train.count() + images.test.count(),
+               command.output);
+  if (!write_image_records(images, command.output, command.shards, interrupts.requested())) {
+    spdlog::warn("stopped: {} has no record files", command.output);
+    return interrupted_run;
+  }
   fmt::print("{}: {} images to train on and {} to test on, {}, in {} record files each\n",
              command.output, images.train.count(), images.test.count(), images.train.image().to_string(),
              command.shards);

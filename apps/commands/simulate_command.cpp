@@ -117,20 +117,11 @@ SimStatistics simulate_seed(const Scenario& scenario, const SimulatedJob& undist
   return job.statistics;
 }
 
-// When a file was last written; the least time if none is there.
-std::filesystem::file_time_type written_at(const std::string& path) {
-  std::error_code missing;
-  return std::filesystem::is_regular_file(path, missing)
-             ? std::filesystem::last_write_time(path, missing)
-             : std::filesystem::file_time_type::min();
-}
-
 // Whether all went well.
 bool simulate_seeds(const Scenario& scenario, const std::string& file, SeedRange range,
                     const SimulateCommand& command) {
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const std::string trace = command.trace.empty() ? scenario.name() + ".trace.json" : command.trace;
-  const auto traced_before = written_at(trace);
   const SimulatedJob undisturbed = simulate_undisturbed(scenario);
   SeedProgress progress(scenario.name(), range.last - range.first + 1);
   const SeedSummary sum = run_seeds_in_processes(
@@ -138,11 +129,8 @@ bool simulate_seeds(const Scenario& scenario, const std::string& file, SeedRange
       [&] { return simulate_seed(scenario, undisturbed, command.twice); }, trace,
       [&progress](const SeedSummary& so_far) { progress.show(so_far.seeds); });
   progress.clear();
-  const std::string told = written_at(trace) != traced_before
-                               ? "is in " + trace + ", which ui.perfetto.dev opens"
-                               : "could not be written to " + trace;
   for (const auto& failure : sum.failures)
-    fmt::print("{}\nthe program is: {}\nwhat happened {}\n", failure, command.program(file), told);
+    fmt::print("{}\nthe program is: {}\n", failure, command.program(file));
   print_summary(scenario, sum, progress.seconds());
   return sum.failures.empty();
 }

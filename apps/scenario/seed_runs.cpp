@@ -125,7 +125,9 @@ bool run_seed(std::uint64_t seed, const std::function<SimStatistics()>& body,
               const std::string& trace_path, int report_to) {
   SeedSummary summary;
   const auto failure = run_seeds({seed, seed}, [&] { summary.add(body()); }, trace_path);
-  if (failure) summary.failures.push_back(failure->to_string());
+  if (failure)
+    summary.failures.push_back(failure->to_string() +
+                               (failure->trace.empty() ? "" : "\n" + failure->trace));
   summary.seeds = 1;
   summary.points = Point::take_all();
   send(report_to, summary);

@@ -1,6 +1,9 @@
 #include "schema/tls/keygen.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -42,6 +45,25 @@ void write_private(const std::string& path, const std::string& text) {
   const std::string failed = write_private_file(path, text);
   if (!failed.empty()) fail("cannot write " + failed);
 }
+
+// Waits until nobody else makes keys in the folder: two authorities would overwrite each other's files.
+// A file system without locks is used without.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder)
+      : folder_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    while (folder_ >= 0 && flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  ~FolderLock() {
+    if (folder_ >= 0) close(folder_);
+  }
+
+ private:
+  const int folder_;
+};
 
 Validity validity(const KeygenOptions& options, int days) {
   return {options.now - clock_difference, options.now + days * seconds_per_day};
@@ -120,6 +142,7 @@ class Folder {
 
 KeygenReport generate_keys(const KeygenOptions& options) {
   make_folder(options.folder);
+  const FolderLock lock(options.folder);
   const Folder folder(options);
   KeygenReport report;
   const CertificateAuthority authority = folder.authority(report);

@@ -1,6 +1,7 @@
 // Steps of a task that is recorded go on where there is no memory for their record.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "dataflow/ops/trace_ops.h"
 #include "kernels/ops.h"
 #include "test/actors/support/failing_memory.h"
+#include "test/support/hang_limit.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(recorded_without_memory)
@@ -77,13 +79,14 @@ struct RecordedSteps {
     return test::status_of([this] { session.run(y, {{x, Tensor::of<float>({1}, {2})}}); });
   }
   // False if the record has ended before, so that nothing can be said.
-  bool survive(const std::vector<Allocations>& all) {
-    const Output record = record_task(of_record, 500)[0];
+  bool survive(const std::vector<Allocations>& all, int length_ms) {
+    const Output record = record_task(of_record, length_ms)[0];
     std::int64_t dropped = 0;
     std::thread recording([&] {
       dropped = Session(server, of_record, SessionOptions{}).run(record).values<std::int64_t>()[2];
     });
-    while (!probe.is_recorded()) std::this_thread::yield();
+    const auto limit = std::chrono::steady_clock::now() + test::hang_limit;
+    while (!probe.is_recorded() && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
     std::vector<std::pair<Status, bool>> outcomes;
     for (const auto& [handler, count] : all)
       for (std::uint64_t n = 1; n <= count; ++n) {
@@ -115,8 +118,11 @@ void survive_on(Executor executor, const std::vector<Allocations>& all) {
   {
     RecordedSteps steps(executor);
     for (int i = 0; i < 3; ++i) BOOST_TEST(steps.step().ok());  // what they keep has its size
-    while (!steps.survive(all)) {
-    }
+    const auto limit = std::chrono::steady_clock::now() + test::hang_limit;
+    bool survived = false;
+    for (int length_ms = 500; !survived && std::chrono::steady_clock::now() < limit; length_ms *= 2)
+      survived = steps.survive(all, length_ms);
+    BOOST_TEST(survived, "no record was long enough");
   }
   handler_probe = nullptr;
 }

@@ -1,5 +1,6 @@
 // Saving and restoring on disks that fail, are damaged, or are not those of the tasks.
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "actors/checkpoint/folder.h"
 #include "actors/checkpoint/folder_epoch.h"
+#include "actors/checkpoint/newest_whole.h"
 #include "actors/checkpoint/saver.h"
 #include "test/actors/support/memory_storage.h"
 #include "test/actors/support/saver_counter.h"
@@ -271,6 +273,31 @@ BOOST_AUTO_TEST_CASE(restoring_falls_back_to_the_newest_whole_checkpoint_unless_
   storage.part = ".safetensors";  // none is left
   BOOST_CHECK_EXCEPTION(c.saver.restore(c.session, storage, run_folder), Error,
                         error_with(Code::disk_error, {"step-3"}));
+}
+
+BOOST_AUTO_TEST_CASE(who_loads_waits_for_a_disk_before_an_older_checkpoint_is_taken) {
+  FailingStorage storage;
+  for (const std::int64_t step : {1, 2, 3})
+    save_checkpoint(storage, run_folder, {step, {{"w", Tensor::scalar(1.0F)}}});
+  std::vector<std::chrono::seconds> pauses;
+  int failures = 2;
+  const auto loaded = [&] {
+    storage.failing = FailingStorage::Call::read;
+    storage.part = "step-3";
+    return load_newest_whole_checkpoint(storage, run_folder, [&](std::chrono::seconds pause) {
+      pauses.push_back(pause);
+      if (static_cast<int>(pauses.size()) == failures) storage.failing = FailingStorage::Call::none;
+    });
+  };
+  using std::chrono_literals::operator""s;
+  BOOST_TEST(loaded()->global_step == 3);
+  BOOST_TEST((std::exchange(pauses, {}) == std::vector{1s, 2s}));
+  failures = 100;
+  BOOST_TEST(loaded()->global_step == 2);
+  BOOST_TEST((std::exchange(pauses, {}) == std::vector{1s, 2s, 4s, 8s}));
+  storage.disk.files.at(run_folder + "/step-3.1-of-1.safetensors").back() ^= std::byte{1};
+  storage.failing = FailingStorage::Call::none;
+  BOOST_TEST(load_newest_whole_checkpoint(storage, run_folder)->global_step == 2);  // damage stays
 }
 
 // Else it would be the newest, and with few to keep the only other one, until training passes its step.

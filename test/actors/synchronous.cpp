@@ -1,13 +1,18 @@
 // Synchronous training on real servers, step by step, held against values computed by hand.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <condition_variable>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <thread>
 
 #include "actors/actorflow.h"
+#include "actors/probes/handler_probe.h"
 #include "dataflow/ops/training_ops.h"
+#include "test/support/hang_limit.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(synchronous)
@@ -55,6 +60,37 @@ struct Replica {
 };
 
 using Steps = std::pair<std::int64_t, std::int64_t>;
+
+// Lets the coordinator hear of an applied gradient only when the variables have been cleared. Actors may
+// look at it after the test: it is never destroyed.
+class ClearedBefore final : public HandlerProbe {
+ public:
+  void made(const HandlerName&) override {}
+  void before(const HandlerName& handler) override {
+    if (handler != HandlerName{"coordinator", "GradientApplied"} || !armed) return;
+    std::unique_lock lock(mutex);
+    held = true;
+    changed.notify_all();
+    changed.wait_for(lock, test::hang_limit, [this] { return cleared; });
+  }
+  void after(const HandlerName& handler) override {
+    const std::scoped_lock lock(mutex);
+    if (handler == HandlerName{"parameter-shard", "ClearContainers"}) cleared = true;
+    if (handler == HandlerName{"parameter-shard", "SetGlobalStep"}) told = true;
+    changed.notify_all();
+  }
+  bool wait_until(const bool& flag) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, test::hang_limit, [&flag] { return flag; });
+  }
+
+  std::atomic<bool> armed{false};
+  bool held = false, cleared = false, told = false;
+
+ private:
+  std::mutex mutex;
+  std::condition_variable changed;
+};
 
 struct Training {
   LocalCluster tasks;
@@ -112,6 +148,23 @@ BOOST_AUTO_TEST_CASE(two_replicas_step_by_step) {
   }
   BOOST_TEST(t.counts() == (std::vector<std::int64_t>{3, 0, 0, 0, 3, 0, 0, 0}),
              boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_news_of_a_step_does_not_bring_back_a_global_step_that_was_cleared) {
+  static auto& probe = *new ClearedBefore;
+  handler_probe = &probe;
+  {
+    Training t(1, {});
+    probe.armed = true;
+    std::jthread step([&] { BOOST_TEST(!status_of([&] { t[0].run(1); }).ok()); });
+    BOOST_TEST(probe.wait_until(probe.held));
+    const auto& target = t.tasks.server("worker", 0).target();
+    Session::reset(target, {""});
+    BOOST_TEST(probe.wait_until(probe.told));
+    const auto missing = Session(target, t[0].g).uninitialized_variables();
+    BOOST_TEST(std::ranges::count(missing, "global_step") == 1);
+  }
+  handler_probe = nullptr;
 }
 
 BOOST_AUTO_TEST_CASE(the_gradient_of_a_backup_worker_is_dropped_in_each_step) {

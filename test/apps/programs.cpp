@@ -113,6 +113,7 @@ BOOST_AUTO_TEST_CASE(a_session_says_for_which_server_it_waits) {
 BOOST_AUTO_TEST_CASE(what_is_printed_on_a_full_disk_is_an_error) {
   for (const std::string command :
        {"actorflow version", "actorflow help", "equations", "word_count --help",
+        "actorflow place mlp --dot", "actorflow simulate --help",
         "actorflow launch --to slurm -np 2 trainer --insecure"}) {
     Process process({"/bin/sh", "-c", "exec " ACTORFLOW_BIN_DIR "/" + command + " >/dev/full"});
     BOOST_TEST(process.wait() == 1, command);
@@ -121,6 +122,29 @@ BOOST_AUTO_TEST_CASE(what_is_printed_on_a_full_disk_is_an_error) {
   }
   Process closed({"/bin/sh", "-c", "exec " ACTORFLOW_BIN_DIR "/equations >&-"});
   BOOST_TEST(closed.wait() == 0, closed.output());
+}
+
+// Descriptor 4 is a pipe without a reader. Its writers are told by an error, as in a program that
+// connects to others: such a one ignores the signal.
+BOOST_AUTO_TEST_CASE(a_reader_that_has_gone_ends_a_program_quietly) {
+  const Folder folder;
+  const std::string to_nobody = "trap '' PIPE; mkfifo pipe; exec 3<>pipe 4>pipe 3<&-; exec >&4; ";
+  const auto run = [&](const std::string& command) {
+    return std::vector<std::string>{
+        "/bin/sh", "-c",
+        "cd " + folder.path() + "; rm -f pipe; " + to_nobody + "exec " ACTORFLOW_BIN_DIR "/" + command};
+  };
+  for (const std::string command : {"equations", "word_count --help", "own_op", "eager"}) {
+    Process process(run(command));
+    BOOST_TEST(process.wait() == 0, command);
+    BOOST_TEST(process.output() == "", command << ": " << process.output());
+  }
+  // More than a buffer of the C library holds.
+  for (const std::string command : {"actorflow place mlp --dot", "actorflow simulate --help"}) {
+    Process process(run(command));
+    BOOST_TEST(process.wait() == 128 + SIGPIPE, command);
+    BOOST_TEST(process.output() == "", command << ": " << process.output());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(map_reduce_mean_is_the_plain_mean) {

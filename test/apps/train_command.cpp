@@ -1,5 +1,6 @@
 // `actorflow train`: any data, any strategy, here or as a task of a cluster.
 #include <boost/test/unit_test.hpp>
+#include <csignal>
 #include <filesystem>
 #include <utility>
 
@@ -174,6 +175,15 @@ BOOST_AUTO_TEST_CASE(what_a_step_takes_and_its_rate_are_said) {
   BOOST_TEST(muon.find("a step takes 64 images, 16 of each of 4 workers; the learning rate is 0.02 of "
                        "matrices and 0.001 of other variables\n") != muon.npos,
              muon);
+}
+
+BOOST_AUTO_TEST_CASE(ctrl_c_amid_records_leaves_no_file) {
+  const Folder folder;
+  Process records({"actorflow", "records", "--data=mnist", "--output", folder.path()});
+  BOOST_TEST(records.prints("writing 70000 images"), records.output());
+  records.send_signal(SIGINT);
+  BOOST_TEST(records.wait() == interrupted_run, records.output());
+  BOOST_TEST(std::filesystem::is_empty(folder.path()));
 }
 
 BOOST_AUTO_TEST_CASE(record_files_are_trained_on_as_what_they_were_made_of) {

@@ -93,7 +93,11 @@ BOOST_AUTO_TEST_CASE(tables_that_teach_nothing_are_refused) {
 BOOST_AUTO_TEST_CASE(images_are_the_same_from_record_files) {
   const Folder folder;
   const ImageData data = load_images(ACTORFLOW_SOURCE_DIR "/apps/data/digits");
-  write_image_records(data, folder.path(), 3);
+  std::atomic<bool> stopped = true;
+  BOOST_TEST(!write_image_records(data, folder.path(), 3, stopped));
+  BOOST_TEST(std::filesystem::is_empty(folder.path()));
+  stopped = false;
+  BOOST_TEST(write_image_records(data, folder.path(), 3, stopped));
   const ImageData read = load_images(folder.path());
   for (const auto& [expected, actual] :
        {std::pair(&data.train, &read.train), std::pair(&data.test, &read.test)}) {
@@ -102,7 +106,7 @@ BOOST_AUTO_TEST_CASE(images_are_the_same_from_record_files) {
     BOOST_TEST(expected->classes == actual->classes);
   }
   expect_error(Code::already_exists, {folder.path(), "another folder"},
-               [&] { write_image_records(data, folder.path(), 1); });
+               [&] { write_image_records(data, folder.path(), 1, stopped); });
 }
 
 // As tensorflow_datasets names them, with a feature more.

@@ -32,6 +32,8 @@ std::string weights_file(const std::string& folder, const std::string& part) {
   return {};
 }
 
+constexpr auto with_all_in_them = fs::copy_options::recursive | fs::copy_options::overwrite_existing;
+
 void flip_a_bit(const std::string& path) {
   std::string bytes = read_file(path);
   bytes[bytes.size() - 5] ^= 1;
@@ -73,6 +75,53 @@ BOOST_AUTO_TEST_CASE(a_save_that_was_interrupted_leaves_the_ensemble_before_it) 
   fs::remove_all(folder.file("vote"));
   fs::rename(folder.file("old_vote"), folder.file("vote"));
   BOOST_CHECK_EXCEPTION(read.load(folder.path()), Error, says("save number 0"));
+}
+
+// As if the program had died just after the vote, before it removed the save before.
+BOOST_AUTO_TEST_CASE(a_damaged_vote_is_passed_over_where_the_save_before_is_still_there) {
+  const Tensor x = three_clouds(40, 3).x;
+  const EnsembleOptions options{.members = 2, .method = EnsembleMethod::bagging};
+  const Folder folder, earlier;
+  EnsembleOptions other = options;
+  other.seed = 7;
+  Ensemble before = trained(options);
+  before.save(folder.path());
+  fs::copy(folder.path(), earlier.path(), with_all_in_them);
+  trained(other).save(folder.path());
+  flip_a_bit(weights_file(folder.path(), "vote"));
+  fs::copy(earlier.path(), folder.path(), with_all_in_them);
+  Ensemble read = untrained(options);
+  BOOST_TEST(read.load(folder.path()).empty());
+  BOOST_TEST(identical(read.predict_proba(x), before.predict_proba(x)));
+}
+
+BOOST_AUTO_TEST_CASE(a_smaller_ensemble_leaves_nothing_of_a_larger_one_in_its_folder) {
+  const Tensor x = three_clouds(40, 3).x;
+  const Folder folder;
+  trained({.members = 12}).save(folder.path());
+  write_file(folder.file("member-11/notes"), "of the user");
+  Ensemble smaller = trained({.members = 2});
+  smaller.save(folder.path());
+  Ensemble read = untrained({.members = 2});
+  BOOST_TEST(read.load(folder.path()).empty());
+  BOOST_TEST(identical(read.predict_proba(x), smaller.predict_proba(x)));
+  for (int member = 2; member < 11; ++member)
+    BOOST_TEST(!fs::exists(folder.file("member-" + std::to_string(member))));
+  BOOST_TEST(weights_file(folder.path(), "member-11").empty());
+  BOOST_TEST(fs::exists(folder.file("member-11/notes")));
+}
+
+// Of the larger ensemble members 2 and 3 alone are there.
+BOOST_AUTO_TEST_CASE(a_save_has_another_number_than_what_is_left_of_any_member) {
+  const Folder folder;
+  trained({.members = 2}).save(folder.path());
+  trained({.members = 4}).save(folder.path());
+  for (const char* part : {"vote", "member-0", "member-1"}) fs::remove_all(folder.file(part));
+  trained({.members = 2}).save(folder.path());
+  Ensemble read = untrained({.members = 2});
+  BOOST_TEST(read.load(folder.path()).empty());
+  BOOST_TEST(
+      fs::path(weights_file(folder.path(), "member-0")).filename().string().starts_with("step-2."));
 }
 
 BOOST_AUTO_TEST_CASE(an_ensemble_of_several_inputs_is_saved_too) {

@@ -49,6 +49,18 @@ class SharedDisk final : public Storage {
   std::function<void()> other_;
 };
 
+// Three epochs of three batches.
+History fit_line(const Distribution& strategy, Callbacks callbacks) {
+  Model model = sequential({dense(4, tanh), dense(1)});
+  model.compile({.loss = mean_squared_error(),
+                 .optimizer = Sgd{0.1},
+                 .metrics = {metric_of(mean_absolute_error()), precision()}});
+  const auto [x, y] = points_of_a_line(10);
+  return model.fit(
+      {x, y},
+      quiet({.epochs = 3, .batch_size = 4, .callbacks = std::move(callbacks), .strategy = strategy}));
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(an_interrupted_training_goes_on_in_the_epoch_where_it_was) {
@@ -73,6 +85,27 @@ BOOST_AUTO_TEST_CASE(an_interrupted_training_goes_on_in_the_epoch_where_it_was) 
   BOOST_TEST(epochs == 6);
   BOOST_TEST(same(resumed, train({})));
   BOOST_TEST(std::filesystem::is_empty(folder.file("backup")));
+}
+
+// The program is killed after so many batches of the second epoch, which has three.
+BOOST_AUTO_TEST_CASE(an_epoch_that_goes_on_from_a_backup_has_the_logs_of_all_its_batches) {
+  for (const Distribution& strategy : {Distribution(OneDevice{}), Distribution(Mirrored{2})})
+    for (const std::int64_t batches : {2, 3}) {
+      const Folder folder;
+      const auto kill = [] { throw Error(Code::cancelled, "killed"); };
+      const auto killing = callback(
+          {.on_batch_end =
+               [&](FitContext& training, std::int64_t batch, const Logs&) {
+                 if (training.model().progress().epoch == 2 && batch > batches) kill();
+               },
+           .on_epoch_end = [&](FitContext&, int epoch, Logs&) { epoch == 2 ? kill() : void(); }});
+      const auto backup = backup_and_restore(folder.file("backup"), {.every_batches = 1});
+      BOOST_CHECK_EXCEPTION(fit_line(strategy, {backup, killing}), Error, says("killed"));
+      const History whole = fit_line(strategy, {}), rest = fit_line(strategy, {backup});
+      BOOST_TEST(rest.epochs == (std::vector<int>{2, 3}));
+      for (const std::size_t i : {0, 1})
+        BOOST_TEST((rest.logs.at(i).values() == whole.logs[i + 1].values()));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_backup_is_passed_over) {

@@ -57,6 +57,13 @@ struct Interrupter {
   }
 };
 
+// Of the model, without slots and numbers.
+Weights weights_in(const Checkpoint& checkpoint) {
+  Weights weights;
+  for (const auto& [name, value] : perceptron().weights()) weights[name] = checkpoint.tensors.at(name);
+  return weights;
+}
+
 // Two workers that save into a folder make 9 steps, 3 in each epoch.
 struct SavingJob {
   std::string folder;
@@ -85,14 +92,7 @@ struct SavingJob {
     model.fit({x, y}, options);
   }
 
-  // Of the model, without slots and numbers.
-  Weights saved() const {
-    const auto checkpoint = load_latest_checkpoint(posix_storage(), folder);
-    Weights weights;
-    for (const auto& [name, value] : perceptron().weights())
-      weights[name] = checkpoint.value().tensors.at(name);
-    return weights;
-  }
+  Weights saved() const { return weights_in(load_latest_checkpoint(posix_storage(), folder).value()); }
 };
 
 Callbacks restoring_the_second_epoch() {
@@ -202,6 +202,24 @@ BOOST_AUTO_TEST_CASE(who_comes_back_when_training_was_stopped_early_makes_no_mor
   job.fit(model, alone, 1);
   BOOST_TEST(same(job.train({}), trained));
   BOOST_TEST(latest_step(posix_storage(), folder.path()).value() == 6);
+}
+
+// As when the machine lost power after the last step.
+BOOST_AUTO_TEST_CASE(a_chief_that_comes_back_takes_an_older_checkpoint_where_the_last_one_is_damaged) {
+  const Folder folder;
+  const SavingJob job{.folder = folder.path(), .save_steps = 3};
+  job.train({});
+  const std::string last = latest_checkpoint(posix_storage(), folder.path()).value();
+  const std::string data = folder.file(read_manifest(posix_storage(), last).files.front().name);
+  std::string bytes = read_file(data);
+  bytes.back() ^= 1;
+  write_file(data, bytes);
+  LocalCluster alone({{"worker", 2}});
+  Model model = perceptron();
+  job.fit(model, alone, 0);
+  BOOST_TEST(model.step() == 6);
+  BOOST_TEST(same(model.weights(),
+                  weights_in(load_newest_whole_checkpoint(posix_storage(), folder.path()).value())));
 }
 
 // The number of its examples is known when it has been read.

@@ -1,6 +1,10 @@
 // The files of `actorflow keygen`.
+#include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 #include "schema/tls/tls_context.h"
 #include "test/schema/support/keys.h"
@@ -38,6 +42,24 @@ BOOST_AUTO_TEST_CASE(every_task_and_the_client_get_files_that_only_their_owner_m
   for (const auto& task : keys.options.tasks)
     BOOST_TEST(TlsContext(keys.of(task), task).own().starts_with("actorflow:" + task.to_string() + ","));
   BOOST_TEST(TlsContext(keys.of({}), {}).own().starts_with("actorflow:client,"));
+}
+
+BOOST_AUTO_TEST_CASE(those_who_make_keys_in_one_folder_at_once_share_an_authority) {
+  const Folder folder;
+  Keys keys;
+  keys.options.folder = folder.file("keys");
+  constexpr int makers = 4;
+  std::array<KeygenReport, makers> reports;
+  std::array<Status, makers> outcomes;
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < makers; ++i)
+      threads.emplace_back(
+          [&, i] { outcomes[i] = status_of([&] { reports[i] = generate_keys(keys.options); }); });
+  }
+  for (const Status& outcome : outcomes) BOOST_TEST(outcome.ok(), outcome.to_string());
+  BOOST_TEST(std::ranges::count(reports, true, &KeygenReport::authority_made) == 1);
+  for (const KeygenReport& report : reports) BOOST_TEST(made(report) == (report.authority_made ? 5 : 0));
 }
 
 BOOST_AUTO_TEST_CASE(certificates_are_added_to_an_authority_that_is_there) {

@@ -106,8 +106,9 @@ int exit_status_of(const Error& error) {
   return error.code() == Code::invalid_argument && !has_run ? bad_usage : failed_run;
 }
 
-int status_of(CommandLine& line, const std::vector<std::string>& arguments, const JobTable& jobs) {
-  std::string who = line.name();
+// `who` becomes the job's name, when that is known.
+int parse_and_run(CommandLine& line, const std::vector<std::string>& arguments, const JobTable& jobs,
+                  std::string& who) {
   try {
     JobFlags flags = parse_job_flags(line, arguments, jobs);
     if (jobs.contains(flags.job)) who = flags.job;
@@ -115,6 +116,13 @@ int status_of(CommandLine& line, const std::vector<std::string>& arguments, cons
   } catch (const HelpRequest& help) {
     fmt::print("{}", help.text);
     return success;
+  }
+}
+
+int status_of(CommandLine& line, const std::vector<std::string>& arguments, const JobTable& jobs) {
+  std::string who = line.name();
+  try {
+    return parse_and_run(line, arguments, jobs, who);
   } catch (const CommandLineError& error) {
     fmt::print(stderr, "{}: error: {}; see {} --help\n", who, error.what(), error.command());
     return bad_usage;
@@ -122,6 +130,7 @@ int status_of(CommandLine& line, const std::vector<std::string>& arguments, cons
     fmt::print(stderr, "{}: error: {}\n", who, error.what());
     return exit_status_of(error);
   } catch (const std::exception& error) {
+    if (is_of_output(error)) return status_without_output(who, error);
     fmt::print(stderr, "{}: error: {}\n", who, error.what());
     return failed_run;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -77,6 +78,11 @@ class FitContext {
   // For fit(): whose callbacks these are, and what resume() has found of their state.
   void set_callbacks(const FitCallbacks& callbacks) { callbacks_ = &callbacks; }
   std::optional<CallbackState> take_resumed_state() { return std::exchange(resumed_state_, {}); }
+  // For fit(): Totals::sums() of the present epoch, which save() keeps until that is over, and those
+  // that resume() has found.
+  using Sums = std::map<std::string, Tensor>;
+  void set_sums_of_epoch(std::function<Sums()> sums) { sums_of_epoch_ = std::move(sums); }
+  Sums take_resumed_sums() { return std::exchange(resumed_sums_, {}); }
   // Ends training after the present step, or, in on_train_begin() and on_epoch_begin(), before the next
   // one. Several replicas that begin a training make its first step in any case. When a task is lost
   // before the training ends, the one in its place makes no more steps: checkpoints of
@@ -96,6 +102,8 @@ class FitContext {
   int last_epoch_;
   std::vector<std::string> measured_;
   const FitCallbacks* callbacks_ = nullptr;
+  std::function<Sums()> sums_of_epoch_;
+  Sums resumed_sums_;
   std::optional<CallbackState> resumed_state_;
   std::optional<std::int64_t> number_;
   bool logs_by_step_ = false;

@@ -24,6 +24,7 @@ void ClusterFit::begin_callbacks() {
   callbacks_are_new_ = true;
   try {
     callbacks_.on_train_begin();
+    epoch_.resumed = training_.take_resumed_sums();
   } catch (...) {
     tell_why_the_chief_failed(server_);
     throw;
@@ -42,9 +43,10 @@ void ClusterFit::begin(Session& session, std::int64_t global_step) {
   if (std::exchange(callbacks_are_new_, false) &&
       (training_.resumed() || epoch > training_.first().epoch))
     callbacks_.warn_of_missing(epoch);
-  if (line_ && !epoch_begins_ && progress.epoch == epoch && place_ == (epoch - 1) * steps_per_epoch_)
+  if (epoch_.line && !epoch_.begins && progress.epoch == epoch &&
+      place_ == (epoch - 1) * steps_per_epoch_)
     begin_epoch_again();
-  epoch_begins_ = epoch_begins_ || !line_ || progress.epoch != epoch;
+  epoch_.begins = epoch_.begins || !epoch_.line || progress.epoch != epoch;
   // Of a new training asynchronous replicas may have made steps by now: its epoch begins all the same.
   const bool is_new = std::exchange(initialised_, false) && epoch == training_.first().epoch;
   progress = {.epoch = epoch, .batches = is_new ? training_.first().batches : place_ % steps_per_epoch_};
@@ -59,10 +61,10 @@ bool ClusterFit::restore_callbacks() {
   may_end_ = place_ > first_place();
   if (training_.stopped()) return true;
   callbacks_.restore(saved);
-  sums_.reset();
+  epoch_.sums.reset();
   const auto told = saved.find(told_epochs);
-  told_.reset();
-  if (told != saved.end()) told_ = static_cast<int>(told->second.scalar<std::int64_t>());
+  epoch_.told.reset();
+  if (told != saved.end()) epoch_.told = static_cast<int>(told->second.scalar<std::int64_t>());
   return true;
 }
 
@@ -70,14 +72,14 @@ bool ClusterFit::restore_callbacks() {
 // end: callbacks hear of it now. Of more than one epoch the sums are gone.
 void ClusterFit::end_missed_epoch(bool restored) {
   const int before = epoch_of(place_) - 1;
-  told_ = std::clamp(told_.value_or(before), before - 1, before);
-  while (!history_.epochs.empty() && history_.epochs.back() > *told_) {
+  epoch_.told = std::clamp(epoch_.told.value_or(before), before - 1, before);
+  while (!history_.epochs.empty() && history_.epochs.back() > *epoch_.told) {
     history_.epochs.pop_back();
     history_.logs.pop_back();
   }
-  if (!is_over(*told_ + 1, place_) || training_.stopped()) return;
-  engine_.progress = {.epoch = *told_ + 1, .batches = steps_per_epoch_};
-  epoch_begins_ = epoch_begins_ || restored || !line_;
+  if (!is_over(*epoch_.told + 1, place_) || training_.stopped()) return;
+  engine_.progress = {.epoch = *epoch_.told + 1, .batches = steps_per_epoch_};
+  epoch_.begins = epoch_.begins || restored || !epoch_.line;
   end_epoch();
 }
 
@@ -87,21 +89,21 @@ bool ClusterFit::is_over(int epoch, std::int64_t place) const {
 
 void ClusterFit::begin_epoch() {
   const int epoch = engine_.progress.epoch;
-  sum_is_finite_ = true;
+  epoch_.sum_is_finite = true;
   if (epoch <= options_.epochs) {
-    rate_before_epoch_ = own_rate();
-    line_.emplace(server_.runtime()->clock(), options_.verbosity == Verbosity::silent, epoch,
-                  options_.epochs, steps_per_epoch_);
+    epoch_.rate_before = own_rate();
+    epoch_.line.emplace(server_.runtime()->clock(), options_.verbosity == Verbosity::silent, epoch,
+                        options_.epochs, steps_per_epoch_);
     callbacks_.on_epoch_begin(epoch);
   }
-  epoch_begins_ = false;
+  epoch_.begins = false;
 }
 
 // After a loss before its first step. The checkpoint that was restored, if any, lacks what callbacks had
 // changed; without one it is undone, so that they find the same either way.
 void ClusterFit::begin_epoch_again() {
-  epoch_begins_ = true;
-  if (rate_before_epoch_) in_session_->set_learning_rate(*rate_before_epoch_);
+  epoch_.begins = true;
+  if (epoch_.rate_before) in_session_->set_learning_rate(*epoch_.rate_before);
 }
 
 std::optional<double> ClusterFit::own_rate() {
@@ -110,29 +112,29 @@ std::optional<double> ClusterFit::own_rate() {
 }
 
 void ClusterFit::end_epoch() {
-  if (epoch_begins_) begin_epoch();  // other replicas have made all of it
+  if (epoch_.begins) begin_epoch();  // other replicas have made all of it
   const int epoch = engine_.progress.epoch;
-  if (!sums_) sums_ = take_sums(epoch);
-  Logs logs = logs_of_epoch(engine_, totals_of(*sums_), data_, epoch);
-  sums_.reset();
-  told_ = epoch;
+  if (!epoch_.sums) epoch_.sums = take_sums(epoch);
+  Logs logs = logs_of_epoch(engine_, totals_of(*epoch_.sums, epoch), data_, epoch);
+  epoch_.sums.reset();
+  epoch_.told = epoch;
   engine_.progress = {.epoch = epoch + 1};
   tell_epoch(epoch, std::move(logs));
-  epoch_begins_ = true;
+  epoch_.begins = true;
 }
 
 // As on one device: an epoch that was interrupted or stopped counts as far as it came, and is not
 // validated.
 void ClusterFit::end_part_of_epoch() {
-  if (!line_ || engine_.progress.batches == 0 || last_values_.empty()) return;
+  if (!epoch_.line || engine_.progress.batches == 0 || epoch_.last_values.empty()) return;
   const int epoch = engine_.progress.epoch;
   Logs logs;
-  totals_of(epoch_sums_->take_now(in_session_->session(), epoch)).write_to(logs);
+  totals_of(epoch_sums_->so_far(in_session_->session(), epoch), epoch).write_to(logs);
   tell_epoch(epoch, std::move(logs));
 }
 
 void ClusterFit::tell_epoch(int epoch, Logs logs) {
-  line_->finish(logs);
+  epoch_.line->finish(logs);
   callbacks_.on_epoch_end(epoch, logs);
   history_.epochs.push_back(epoch);
   history_.logs.push_back(std::move(logs));
@@ -140,7 +142,7 @@ void ClusterFit::tell_epoch(int epoch, Logs logs) {
 
 // The end of the last epoch may have been interrupted, too.
 void ClusterFit::on_last_step(Session& session) {
-  if (!task_.is_chief() || !line_ || last_values_.empty() || training_.stopped()) return;
+  if (!task_.is_chief() || !epoch_.line || epoch_.last_values.empty() || training_.stopped()) return;
   use(session);
   if (engine_.progress.epoch == options_.epochs && engine_.progress.batches == steps_per_epoch_)
     end_epoch();
@@ -152,7 +154,7 @@ double ClusterFit::expected_examples(int epoch) const {
   const double any = is_over(epoch + 1, place_) ? 0 : 1;
   std::int64_t all = own_data_ ? own_data_->examples() : data_.training.examples_of_epoch();
   // Its first batches may have been trained before, by a program that has left a backup.
-  const bool is_part = epoch == began_within_;
+  const bool is_part = epoch == epoch_.began_within;
   if (is_part) all -= training_.first().batches * options_.batch_size;
   return is_sync() && !(is_part && own_data_) ? static_cast<double>(all) : any;
 }
@@ -169,12 +171,20 @@ Tensor ClusterFit::take_sums(int epoch) {
   return sums;
 }
 
-Totals ClusterFit::totals_of(const Tensor& sums) const {
-  std::vector<Tensor> like = last_values_;
+// For a backup amid an epoch.
+FitContext::Sums ClusterFit::sums_so_far() const {
+  const int epoch = engine_.progress.epoch;
+  return totals_of(epoch_sums_->so_far(in_session_->session(), epoch), epoch).sums();
+}
+
+Totals ClusterFit::totals_of(const Tensor& sums, int epoch) const {
+  std::vector<Tensor> like = epoch_.last_values;
   if (like.empty())  // of a chief that has come back, and has made no step
     for (const Output& value : fetches_of(step_nodes_.measured))
       like.push_back(Tensor::zeros(value.dtype(), value.shape()));
-  return actorflow::totals_of(engine_.compiled().metrics, sums, last_values_, like);
+  Totals totals = actorflow::totals_of(engine_.compiled().metrics, sums, epoch_.last_values, like);
+  if (epoch == epoch_.began_within) totals.add_sums(epoch_.resumed);
+  return totals;
 }
 
 // `of_all`: what all replicas have measured in this step or, where steps do not add that up, so far in
@@ -190,7 +200,7 @@ void ClusterFit::tell_callbacks(std::span<const Tensor> own, const Tensor& of_al
 std::optional<double> ClusterFit::new_not_finite(const Tensor& own_loss, const Tensor& sums) {
   const double loss = loss_sum(sums, engine_.progress.epoch);
   const bool own_is_finite = std::isfinite(number(own_loss, 0));
-  const bool was_finite = std::exchange(sum_is_finite_, std::isfinite(loss) && own_is_finite);
+  const bool was_finite = std::exchange(epoch_.sum_is_finite, std::isfinite(loss) && own_is_finite);
   if (std::isfinite(loss) || !was_finite || !own_is_finite) return std::nullopt;
   return loss;
 }
@@ -199,7 +209,8 @@ std::optional<double> ClusterFit::new_not_finite(const Tensor& own_loss, const T
 // leaves no mark either.
 ExtraState ClusterFit::state_of_callbacks() const {
   ExtraState state = callbacks_.state(replica_options_.mark_end && may_end_);
-  if (!options_.callbacks.empty() && told_) state[told_epochs] = Tensor::scalar<std::int64_t>(*told_);
+  if (!options_.callbacks.empty() && epoch_.told)
+    state[told_epochs] = Tensor::scalar<std::int64_t>(*epoch_.told);
   return state;
 }
 

@@ -2,15 +2,13 @@
 
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <variant>
 
-#include "actors/checkpoint/checkpoint.h"
-#include "actors/input/rows.h"
+#include "actors/checkpoint/newest_whole.h"
 #include "actors/layers/checks.h"
 #include "actors/models/data/class_weight.h"
 #include "actors/models/fit/fit_settings.h"
@@ -96,6 +94,7 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
       callbacks_(options.callbacks, engine.compiled().metrics, training_) {
   replica_options_.train_steps = options.epochs * steps_per_epoch_;
   training_.set_measured(names_measured(options, engine.compiled().metrics));
+  training_.set_sums_of_epoch([this] { return sums_so_far(); });
   example_ = batch_of_one(std::move(example_));
   if (const auto weigh = weighting(options.class_weight)) example_ = weigh(std::move(example_));
   if (pipeline_) choose_stages();
@@ -187,12 +186,12 @@ void ClusterFit::initialise(Session& session) {
                {first_step_fed_, Tensor::scalar(model_steps_ - first_place())}},
               begin_at_);
   in_session_->take_changed();
-  if (line_ && !training_.stopped()) callbacks_.begin_anew();
+  if (epoch_.line && !training_.stopped()) callbacks_.begin_anew();
   restored_.reset();
-  sums_.reset();
-  told_ = first.epoch - 1;
+  epoch_.sums.reset();
+  epoch_.told = first.epoch - 1;
   initialised_ = true;
-  began_within_ = first.batches > 0 ? first.epoch : 0;
+  epoch_.began_within = first.batches > 0 ? first.epoch : 0;
 }
 
 // Where each replica has the variables, weights that a callback has set are the chief's only, until all
@@ -211,71 +210,12 @@ void ClusterFit::use(Session& session) {
 
 bool ClusterFit::before_step(Session& session) {
   if (!task_.is_chief()) return true;
-  if (epoch_begins_ && !is_stopped()) {
+  if (epoch_.begins && !is_stopped()) {
     use(session);
     begin_epoch();
     hand_out_changes(place_);
   }
   return !is_stopped();
-}
-
-Feeds ClusterFit::next() {
-  const std::int64_t batch = next_place_ % steps_per_epoch_;
-  const int epoch = epoch_of(next_place_);
-  auto parts = next_parts(epoch, batch);
-  std::int64_t examples = 0;
-  for (const Tuple& part : parts) examples += rows_of(part);
-  // Asynchronous replicas differ in their speed: an epoch of the training is one of all steps together.
-  return feeds_of(std::move(parts), examples, share_of(batch, examples),
-                  is_sync() ? epoch : epoch_of(place_));
-}
-
-// Nothing if the data of this replica have ended before those of others.
-std::vector<Tuple> ClusterFit::next_parts(int epoch, std::int64_t batch) {
-  const std::int64_t step = is_sync() ? 1 : task_.num_replicas();
-  next_place_ += step;
-  if (own_data_ && batch >= data_.training.count_steps()) return {};
-  if (next_batch_ != batch || batch < step) data_.training.begin_epoch(epoch, batch);
-  next_batch_ = batch + step;
-  return data_.training.next_parts();
-}
-
-// The divisor of the sum of the replica's losses.
-float ClusterFit::share_of(std::int64_t batch, std::int64_t own) const {
-  if (own_data_) return static_cast<float>(std::max<std::int64_t>(own, 1));
-  const float sharers = is_sync() ? static_cast<float>(task_.num_replicas()) : 1.F;
-  const bool is_of_batch = is_sync() || own == 0;
-  return static_cast<float>(is_of_batch ? data_.training.examples_of_batch(batch) : own) / sharers;
-}
-
-Feeds ClusterFit::feeds_of(std::vector<Tuple> parts, std::int64_t examples, float share,
-                           int epoch) const {
-  Feeds feeds;
-  micro_batches_ ? feed_parts(std::move(parts), share, feeds)
-                 : feed_whole(std::move(parts), share, feeds);
-  feeds.insert(feeds.end(), {{nodes_->replica.examples, Tensor::scalar(static_cast<double>(examples))},
-                             {nodes_->replica.row, row_of_epoch(epoch)}});
-  if (own_data_) feeds.emplace_back(nodes_->replica.has_data, Tensor::scalar(examples > 0));
-  return feeds;
-}
-
-// One example of weight 0, where a replica has none of the batch.
-void ClusterFit::feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const {
-  const bool has_examples = !parts.empty();
-  const Tuple batch = has_examples ? std::move(parts[0]) : example_;
-  const auto placeholders = nodes_->train_feeds(step_nodes_);
-  for (std::size_t i = 0; i < placeholders.size(); ++i) feeds.emplace_back(placeholders[i], batch.at(i));
-  const std::int64_t rows = rows_of(batch);
-  const std::vector<float> weights(static_cast<std::size_t>(rows), has_examples ? 1.F : 0.F);
-  feeds.insert(feeds.end(), {{nodes_->replica.weights, Tensor::of<float>({rows}, weights)},
-                             {nodes_->replica.share, Tensor::scalar(share)}});
-}
-
-void ClusterFit::feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const {
-  const auto placeholders = ModelGraph::micro_batch_feeds(step_nodes_);
-  Tuple values = nodes_->micro_batch_values(step_nodes_, std::move(parts), share, example_);
-  for (std::size_t i = 0; i < placeholders.size(); ++i)
-    feeds.emplace_back(placeholders[i], std::move(values[i]));
 }
 
 bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::span<const Tensor> values) {
@@ -284,8 +224,8 @@ bool ClusterFit::after_step(Session& session, std::int64_t global_step, std::spa
   use(session);
   may_end_ = true;
   const auto own = values.first(1 + engine_.compiled().metrics.size());
-  last_values_.assign(own.begin(), own.end());
-  line_->step();
+  epoch_.last_values.assign(own.begin(), own.end());
+  epoch_.line->step();
   engine_.progress.batches = place_ - (engine_.progress.epoch - 1) * steps_per_epoch_;
   if (is_sync() && !is_all_reduce(replica_options_.strategy) &&
       engine_.progress.batches == steps_per_epoch_ - 1)
@@ -372,8 +312,9 @@ ReplicaEnd ClusterFit::run() {
 // Training was complete before this chief came back: what it has learned is in the last checkpoint.
 void ClusterFit::adopt_saved() {
   if (replica_options_.checkpoint_folder.empty()) return;
-  const auto saved =
-      load_latest_checkpoint(server_.runtime()->storage(), replica_options_.checkpoint_folder);
+  Runtime& runtime = *server_.runtime();
+  const auto saved = load_newest_whole_checkpoint(runtime.storage(), replica_options_.checkpoint_folder,
+                                                  [&runtime](auto pause) { runtime.sleep(pause); });
   if (!saved) return;
   std::map<std::string, Tensor> weights;
   for (const std::string& name : variable_names_) weights[name] = saved->tensors.at(name);

@@ -30,6 +30,26 @@ struct ElasticFit {
   bool has_weights = false;  // of the last world
 };
 
+// What the chief knows of the present epoch. Its number, and that of its batches that are trained, are
+// the model's (FitProgress).
+struct EpochProgress {
+  // Of the epoch that began last; none if no epoch has begun in this process.
+  std::optional<ProgressLine> line{};
+  // The next step begins an epoch: before it callbacks hear so. Not earlier: a checkpoint of the end of
+  // an epoch may not have what they change then, as they do so again when training goes on from it.
+  bool begins = false;
+  std::optional<double> rate_before{};  // the learning rate when it began, if callbacks can set it
+
+  // What the chief measured in its last step: the loss, then the metrics. Empty before its first step.
+  std::vector<Tensor> last_values{};
+  bool sum_is_finite = true;     // the losses of all replicas, as far as callbacks know
+  std::optional<Tensor> sums{};  // taken at its end, which the loss of a task has interrupted
+
+  std::optional<int> told{};  // the last epoch of whose end callbacks have heard; none: not known
+  int began_within = 0;       // the epoch in whose middle training began, from a backup; 0: none
+  FitContext::Sums resumed{};  // of its batches before
+};
+
 // Trains in synchronous steps, of which each takes a batch that the replicas divide, or in asynchronous
 // ones, of which each takes one batch of one replica. The chief calls the callbacks.
 class ClusterFit final : public ReplicaProgram {
@@ -67,40 +87,47 @@ class ClusterFit final : public ReplicaProgram {
 
  private:
   bool is_sync() const { return is_synchronous(replica_options_.strategy); }
-  void initialise(Session& session);
-  ExtraState state_of_callbacks() const;
-  bool restore_callbacks();
-  void end_missed_epoch(bool restored);
-  void use(Session& session);
-  std::vector<Tuple> next_parts(int epoch, std::int64_t batch);
-  float share_of(std::int64_t batch, std::int64_t own) const;
-  Feeds feeds_of(std::vector<Tuple> parts, std::int64_t examples, float share, int epoch) const;
-  void begin_callbacks();
-  void feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const;
-  void feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const;
-  void choose_stages();
-  std::vector<ModelStage> stages() const;
-  void adopt(Session& session);
-  void adopt_saved();
-  void tell_callbacks(std::span<const Tensor> own, const Tensor& of_all);
-  std::optional<double> new_not_finite(const Tensor& own_loss, const Tensor& sums);
-  void begin_epoch();
-  void begin_epoch_again();
-  std::optional<double> own_rate();
-  void end_epoch();
-  void end_part_of_epoch();
-  Totals totals_of(const Tensor& sums) const;
-  void tell_epoch(int epoch, Logs logs);
-  bool is_over(int epoch, std::int64_t place) const;
-  void hand_out_changes(std::int64_t place);
-  bool is_stopped() const { return may_end_ && training_.stopped(); }
   std::int64_t first_place() const {
     return (training_.first().epoch - 1) * steps_per_epoch_ + training_.first().batches;
   }
   int epoch_of(std::int64_t place) const { return static_cast<int>(place / steps_per_epoch_) + 1; }
+  bool is_over(int epoch, std::int64_t place) const;
+  bool is_stopped() const { return may_end_ && training_.stopped(); }
+
+  // The model, in sessions and when they have ended: cluster_fit.cpp.
+  void choose_stages();
+  std::vector<ModelStage> stages() const;
+  void initialise(Session& session);
+  void use(Session& session);
+  void hand_out_changes(std::int64_t place);
+  void adopt(Session& session);
+  void adopt_saved();
   std::optional<TrainedState> state_at_end();
+
+  // What a step is fed: cluster_batches.cpp.
+  std::vector<Tuple> next_parts(int epoch, std::int64_t batch);
+  float share_of(std::int64_t batch, std::int64_t own) const;
+  Feeds feeds_of(std::vector<Tuple> parts, std::int64_t examples, float share, int epoch) const;
+  void feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const;
+  void feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const;
+
+  // Epochs and callbacks, at the chief: cluster_epochs.cpp.
+  void begin_callbacks();
+  ExtraState state_of_callbacks() const;
+  bool restore_callbacks();
+  void begin_epoch();
+  void begin_epoch_again();
+  std::optional<double> own_rate();
+  void tell_callbacks(std::span<const Tensor> own, const Tensor& of_all);
+  std::optional<double> new_not_finite(const Tensor& own_loss, const Tensor& sums);
+  void end_epoch();
+  void end_missed_epoch(bool restored);
+  void end_part_of_epoch();
+  void tell_epoch(int epoch, Logs logs);
   double expected_examples(int epoch) const;
   Tensor take_sums(int epoch);
+  FitContext::Sums sums_so_far() const;
+  Totals totals_of(const Tensor& sums, int epoch) const;
 
   ModelEngine& engine_;
   Server& server_;
@@ -141,19 +168,10 @@ class ClusterFit final : public ReplicaProgram {
   FitCallbacks callbacks_;
   bool callbacks_are_new_ = false;  // no epoch has begun since they were told that training begins
   std::optional<ExtraState> restored_;  // of the checkpoint that the next session begins with
-  std::optional<int> told_;  // the last epoch of whose end callbacks have heard; none: not known
-  std::optional<ProgressLine> line_;
-  // The next step begins an epoch: before it callbacks hear so. Not earlier: a checkpoint of the end of
-  // an epoch may not have what they change then, as they do so again when training goes on from it.
-  bool epoch_begins_ = false;
-  bool may_end_ = false;  // a step was made: variables that other tasks initialise have values
-  std::optional<double> rate_before_epoch_;  // the learning rate, if callbacks can set it
+  EpochProgress epoch_;
+  bool may_end_ = false;      // a step was made: variables that other tasks initialise have values
   bool initialised_ = false;  // since begin() was called last
-  int began_within_ = 0;      // the epoch in whose middle training began, from a backup; 0: none
-  std::vector<Tensor> last_values_;
-  bool weights_set_ = false;   // by callbacks, since the last step
-  bool sum_is_finite_ = true;  // the losses of this epoch, of all replicas, as far as callbacks know
-  std::optional<Tensor> sums_;  // taken for an epoch whose end was interrupted by the loss of a task
+  bool weights_set_ = false;  // by callbacks, since the last step
 };
 
 }  // namespace actorflow

@@ -36,6 +36,8 @@ std::vector<std::string> prefixes_of(const Callbacks& callbacks) {
   return prefixes;
 }
 
+}  // namespace
+
 CallbackState state_with(const std::string& prefix, const ExtraState& saved) {
   CallbackState own;
   for (auto each = saved.lower_bound(prefix); each != saved.end() && each->first.starts_with(prefix);
@@ -43,8 +45,6 @@ CallbackState state_with(const std::string& prefix, const ExtraState& saved) {
     own[each->first.substr(prefix.size())] = each->second;
   return own;
 }
-
-}  // namespace
 
 FitCallbacks::FitCallbacks(const Callbacks& callbacks, const std::vector<Metric>& metrics,
                            FitContext& context)

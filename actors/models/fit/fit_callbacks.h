@@ -13,6 +13,9 @@
 
 namespace actorflow {
 
+// What was saved under names that begin so, by the rest of its name.
+CallbackState state_with(const std::string& prefix, const ExtraState& saved);
+
 // Not thread-safe. REQUIRES: all outlive this.
 class FitCallbacks {
  public:

@@ -44,7 +44,7 @@ Logs evaluate(ModelEngine& model, const TrainingData& data, const EvaluateOption
 }
 
 FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, const FitOptions& options)
-    : engine_(engine), options_(options) {
+    : engine_(engine), options_(options), totals_(engine.compiled().metrics) {
   check_options(options, data);
   const std::int64_t parts = options.gradient_accumulation_steps;
   expect_divisible(options.batch_size, 1, parts);
@@ -58,12 +58,14 @@ FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, co
   context_.emplace(model, *engine_.local->server.runtime(),
                    FitProgress{.epoch = options.initial_epoch + 1}, options.epochs);
   context_->set_measured(names_measured(options, engine_.compiled().metrics));
+  context_->set_sums_of_epoch([this] { return totals_.sums(); });
   callbacks_.emplace(options.callbacks, engine_.compiled().metrics, *context_);
 }
 
 History FitLoop::run() {
   History history;
   callbacks_->on_train_begin();
+  totals_.add_sums(context_->take_resumed_sums());
   if (context_->resumed()) callbacks_->warn_of_missing(context_->first().epoch);
   FitProgress& progress = engine_.progress = context_->first();
   while (progress.epoch <= options_.epochs && !context_->stopped()) {
@@ -73,6 +75,7 @@ History FitLoop::run() {
     Logs logs = run_epoch();
     if (is_whole_epoch()) progress = {.epoch = epoch + 1};
     callbacks_->on_epoch_end(epoch, logs);
+    totals_.clear();
     history.epochs.push_back(epoch);
     history.logs.push_back(std::move(logs));
   }
@@ -97,14 +100,13 @@ Logs FitLoop::run_epoch() {
   data_->training.begin_epoch(progress.epoch, progress.batches);
   ProgressLine line(steady_clock(), options_.verbosity == Verbosity::silent, progress.epoch,
                     options_.epochs, data_->training.steps());
-  Totals totals(engine_.compiled().metrics);
   while (!context_->stopped()) {
     auto parts = data_->training.next_parts();
     if (parts.empty()) break;
     std::int64_t examples = 0;
     for (const Tuple& part : parts) examples += rows_of(part);
     const auto values = step_->plan.run(values_of(std::move(parts), examples));
-    totals.add(values, examples);
+    totals_.add(values, examples);
     line.step();
     callbacks_->on_batch_end(++progress.batches, values);
     if (options_.interrupted && *options_.interrupted) context_->interrupt();
@@ -114,9 +116,9 @@ Logs FitLoop::run_epoch() {
         fmt::format("epoch {} has no examples: the data ended early", progress.epoch));
   Logs logs;
   if (context_->interrupted())  // whoever has interrupted it waits
-    totals.write_to(logs);
+    totals_.write_to(logs);
   else
-    logs = logs_of_epoch(engine_, totals, *data_, progress.epoch);
+    logs = logs_of_epoch(engine_, totals_, *data_, progress.epoch);
   line.finish(logs);
   return logs;
 }

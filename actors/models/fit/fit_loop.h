@@ -37,6 +37,7 @@ class FitLoop {
   const FitOptions& options_;
   TrainingStep* step_;  // of the engine
   std::optional<FitData> data_;
+  Totals totals_;  // of the present epoch
   std::optional<FitContext> context_;
   std::optional<FitCallbacks> callbacks_;
 };

@@ -18,6 +18,13 @@ std::size_t begin_of_row(const Tensor& sums, int epoch) {
   return row_number(epoch) * static_cast<std::size_t>(sums.shape()[1]);
 }
 
+Tensor row_of(const Tensor& sums, int epoch) {
+  const std::int64_t width = sums.shape()[1];
+  const auto row =
+      sums.values<double>().subspan(begin_of_row(sums, epoch), static_cast<std::size_t>(width));
+  return Tensor::of<double>({width}, {row.begin(), row.end()});
+}
+
 double examples_in(const Tensor& sums, int epoch) {
   return sums.values<double>()[begin_of_row(sums, epoch)];
 }
@@ -60,6 +67,8 @@ Tensor EpochSums::take(Session& session, Runtime& runtime, int epoch, double exp
   return take_row(session, sums, epoch);
 }
 
+Tensor EpochSums::so_far(Session& session, int epoch) const { return row_of(read(session), epoch); }
+
 void EpochSums::forget_late(Session& session, int epoch) const {
   const Tensor sums = read(session);
   if (examples_in(sums, epoch + 1) != 0) take_row(session, sums, epoch + 1);
@@ -67,9 +76,9 @@ void EpochSums::forget_late(Session& session, int epoch) const {
 
 // More may have been added meanwhile.
 Tensor EpochSums::take_row(Session& session, const Tensor& sums, int epoch) const {
-  const std::int64_t width = sums.shape()[1];
-  const std::size_t begin = begin_of_row(sums, epoch), count = static_cast<std::size_t>(width);
-  const auto row = sums.values<double>().subspan(begin, count);
+  const Tensor taken = row_of(sums, epoch);
+  const auto row = taken.values<double>();
+  const std::size_t begin = begin_of_row(sums, epoch), count = row.size();
   Tensor change = Tensor::zeros(DType::float64, sums.shape());
   std::ranges::transform(row, change.mutable_values<double>().subspan(begin, count).begin(),
                          std::negate());
@@ -80,7 +89,7 @@ Tensor EpochSums::take_row(Session& session, const Tensor& sums, int epoch) cons
     by = set_;
   }
   session.run(std::vector<Output>{}, {{change_, change}}, {by});
-  return Tensor::of<double>({width}, {row.begin(), row.end()});
+  return taken;
 }
 
 }  // namespace actorflow

@@ -29,8 +29,8 @@ class EpochSums {
   // The sums of an epoch, float64 [k], which then begin anew; the first one is the number of examples.
   // Those of a step may come a little after it: waits until there are `expected` examples, for 1 s.
   Tensor take(Session& session, Runtime& runtime, int epoch, double expected) const;
-  // The same as far as they have come.
-  Tensor take_now(Session& session, int epoch) const { return take_row(session, read(session), epoch); }
+  // The same as far as they have come; they go on.
+  Tensor so_far(Session& session, int epoch) const;
   // What came too late for the epoch before must not count in the next one, whose row is the same.
   // Called before the last step of this epoch, without which nobody begins the next.
   void forget_late(Session& session, int epoch) const;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace actorflow {
 namespace {
 
@@ -46,6 +49,33 @@ void Totals::add_sums(std::span<const double> sums, std::span<const Tensor> like
     sums_[i].resize(static_cast<std::size_t>(like[i + 1].elements()));
     for (double& sum : sums_[i]) sum += sums[next++];
   }
+}
+
+std::map<std::string, Tensor> Totals::sums() const {
+  if (examples_ == 0) return {};
+  const auto names = log_names(metrics_);
+  std::map<std::string, Tensor> sums{{names[0], Tensor::of<double>({2}, {loss_, examples_})}};
+  for (std::size_t i = 0; i < sums_.size(); ++i)
+    sums[names[i + 1]] = Tensor::of<double>({std::ssize(sums_[i])}, sums_[i]);
+  return sums;
+}
+
+void Totals::add_sums(const std::map<std::string, Tensor>& sums) {
+  const auto names = log_names(metrics_);
+  const auto is_there = [&sums](const std::string& name) { return sums.contains(name); };
+  if (sums.size() != names.size() || !std::ranges::all_of(names, is_there)) return;
+  loss_ += number(sums.at(names[0]), 0);
+  examples_ += number(sums.at(names[0]), 1);
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    const auto values = sums.at(names[i + 1]).values<double>();
+    sums_[i].resize(values.size());
+    for (std::size_t k = 0; k < values.size(); ++k) sums_[i][k] += values[k];
+  }
+}
+
+void Totals::clear() {
+  loss_ = examples_ = 0;
+  for (auto& sum : sums_) sum.clear();
 }
 
 void Totals::write_to(Logs& logs) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,12 @@ class Totals {
   void add_sums(std::span<const double> sums, std::span<const Tensor> like);
   // Writes nothing if no batch was added.
   void write_to(Logs& logs) const;
+
+  // The sums by the names of logs, for a backup; empty if no batch was added.
+  std::map<std::string, Tensor> sums() const;
+  // Adds such sums, unless they are of other metrics.
+  void add_sums(const std::map<std::string, Tensor>& sums);
+  void clear();
 
  private:
   const std::vector<Metric>& metrics_;

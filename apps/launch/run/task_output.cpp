@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "dataflow/values/error.h"
 
@@ -26,12 +27,33 @@ void TaskOutput::add_task(const LaunchedTask& task) {
   shown.label = task.label();
   if (!folder_.empty()) {
     shown.log = fmt::format("{}/{}-{}.log", folder_, task.name.job, task.name.index);
-    shown.file.open(shown.log, std::ios::binary | std::ios::trunc);
-    if (!shown.file)
-      throw Error(Code::failed_precondition,
-                  fmt::format("the log '{}' cannot be written: {}", shown.log, std::strerror(errno)));
+    open_log(shown);
   }
   tasks_.push_back(std::move(shown));
+}
+
+void TaskOutput::open_log(Shown& shown) {
+  keep_earlier(shown.log);
+  shown.file.open(shown.log, std::ios::binary | std::ios::trunc);
+  if (!shown.file)
+    throw Error(Code::failed_precondition,
+                fmt::format("the log '{}' cannot be written: {}", shown.log, std::strerror(errno)));
+}
+
+// A device or pipe is nothing to keep.
+void TaskOutput::keep_earlier(const std::string& log) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_regular_file(log, error) || fs::is_empty(log, error)) return;
+  std::string kept;
+  for (int number = 1; fs::exists(kept = fmt::format("{}.{}", log, number), error); ++number) {
+  }
+  fs::rename(log, kept, error);
+  if (error)
+    throw Error(Code::failed_precondition, fmt::format("the earlier log '{}' cannot be kept as '{}': {}",
+                                                       log, kept, error.message()));
+  if (std::exchange(said_kept_, true)) return;
+  console_.say(fmt::format("earlier logs in {} are kept, such as {}", folder_, kept));
 }
 
 void TaskOutput::add(int task, int stream, std::string_view bytes) {

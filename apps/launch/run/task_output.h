@@ -16,7 +16,8 @@ namespace actorflow {
 class TaskOutput {
  public:
   // With a folder, which is made if it is not there, each task also has a file "worker-1.log" in it: its
-  // lines without prefixes, of both streams. Earlier files of that name are replaced. Throws Error.
+  // lines without prefixes, of both streams. An earlier launch's file of that name is kept as
+  // "worker-1.log.1", or with the next number that is free. Throws Error.
   TaskOutput(Console& console, const std::vector<LaunchedTask>& tasks, const std::string& folder);
 
   // Another task, with the next index. Throws Error, and has not got it then.
@@ -36,11 +37,14 @@ class TaskOutput {
     std::ofstream file;
   };
 
+  void open_log(Shown& shown);
+  void keep_earlier(const std::string& log);
   void show(int task, int stream, std::string_view line, bool is_whole);
   void write_log(Shown& shown, std::string_view line, bool is_whole);
 
   Console& console_;
   const std::string folder_;
+  bool said_kept_ = false;  // that earlier logs are kept
   std::vector<Shown> tasks_;
 };
 

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "actors/runtime/storage.h"
 #include "dataflow/values/error.h"
@@ -111,12 +114,14 @@ std::string encode_record(const LabelledImages& data, std::int64_t i) {
   return encode_example({{"image", Tensor::scalar(encoded.png)}, {"label", Tensor::scalar(label)}});
 }
 
-void write_file(const LabelledImages& data, std::int64_t begin, std::int64_t end,
-                const std::string& path) {
+// False if it was stopped: then there is no such file.
+bool write_file(const LabelledImages& data, std::int64_t begin, std::int64_t end,
+                const std::string& path, const std::atomic<bool>& stopped) {
   constexpr std::size_t piece_bytes = 1 << 20;
   const auto file = posix_storage().create(path);
   std::vector<std::byte> records;
   for (std::int64_t i = begin; i < end; ++i) {
+    if (stopped) return false;
     const std::string record = encode_record(data, i);
     append_record(records, std::as_bytes(std::span(record)));
     if (records.size() < piece_bytes && i + 1 < end) continue;
@@ -124,14 +129,35 @@ void write_file(const LabelledImages& data, std::int64_t begin, std::int64_t end
     records.clear();
   }
   file->commit();
+  return true;
 }
 
-void write_part(const LabelledImages& data, const std::string& folder, const std::string& part,
-                int shards) {
-  for (int number = 0; number < shards; ++number)
-    write_file(data, data.count() * number / shards, data.count() * (number + 1) / shards,
-               folder + "/" + file_name(part + ".tfrecord", number, shards));
-}
+// Files that go again unless all of them are written.
+class WrittenFiles {
+ public:
+  WrittenFiles() = default;
+  WrittenFiles(const WrittenFiles&) = delete;
+  WrittenFiles& operator=(const WrittenFiles&) = delete;
+  ~WrittenFiles() {
+    std::error_code stays;
+    for (const auto& path : paths_) std::filesystem::remove(path, stays);
+  }
+
+  bool write_part(const LabelledImages& data, const std::string& stem, int shards,
+                  const std::atomic<bool>& stopped) {
+    for (int number = 0; number < shards; ++number) {
+      paths_.push_back(file_name(stem, number, shards));
+      if (!write_file(data, data.count() * number / shards, data.count() * (number + 1) / shards,
+                      paths_.back(), stopped))
+        return false;
+    }
+    return true;
+  }
+  void keep() { paths_.clear(); }
+
+ private:
+  std::vector<std::string> paths_;
+};
 
 }  // namespace
 
@@ -143,12 +169,16 @@ ImageData load_image_records(const std::string& folder) {
   return {load_part(folder, train_part), load_part(folder, test_part)};
 }
 
-void write_image_records(const ImageData& data, const std::string& folder, int shards) {
+bool write_image_records(const ImageData& data, const std::string& folder, int shards,
+                         const std::atomic<bool>& stopped) {
   if (has_image_records(folder))
     throw Error(Code::already_exists,
                 folder + " has record files already; name another folder, or remove them");
-  write_part(data.train, folder, train_part, shards);
-  write_part(data.test, folder, test_part, shards);
+  WrittenFiles files;
+  for (const auto& [images, part] : {std::pair(&data.train, train_part), {&data.test, test_part}})
+    if (!files.write_part(*images, folder + "/" + part + ".tfrecord", shards, stopped)) return false;
+  files.keep();
+  return true;
 }
 
 }  // namespace actorflow

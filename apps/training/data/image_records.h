@@ -3,6 +3,7 @@
 // [NAME-]train.tfrecord-00000-of-00004 and [NAME-]test.tfrecord-...
 #pragma once
 
+#include <atomic>
 #include <string>
 
 #include "apps/training/data/images.h"
@@ -17,7 +18,9 @@ bool has_image_records(const std::string& folder);
 ImageData load_image_records(const std::string& folder);
 
 // Writes both parts in `shards` files each, of consecutive images, so that what is read is what was
-// given. Throws already_exists if the folder has record files, and what writing throws.
-void write_image_records(const ImageData& data, const std::string& folder, int shards);
+// given. Returns false if `stopped` has become true; then no file of it stays, nor where writing throws.
+// Throws already_exists if the folder has record files, and what writing throws.
+bool write_image_records(const ImageData& data, const std::string& folder, int shards,
+                         const std::atomic<bool>& stopped);
 
 }  // namespace actorflow

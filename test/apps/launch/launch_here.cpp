@@ -192,6 +192,21 @@ BOOST_AUTO_TEST_CASE(logs_have_every_byte_of_a_task) {
   BOOST_TEST((read_file(folder.file("logs/worker-1.log")) == expected + "ü"));
 }
 
+BOOST_AUTO_TEST_CASE(logs_of_earlier_launches_are_kept_under_numbers) {
+  const Folder folder;
+  for (const char* word : {"one", "two", "three"}) {
+    Launched job({"-np", "2", "--log_dir", folder.path()}, shell(std::string("echo ") + word));
+    BOOST_TEST(job.wait() == 0);
+    BOOST_TEST(count_of(job.output(), "earlier logs in " + folder.path() + " are kept") ==
+               (word == std::string("one") ? 0u : 1u));
+  }
+  for (const char* task : {"worker-0.log", "worker-1.log"}) {
+    BOOST_TEST(read_file(folder.file(task)) == "three\n");
+    BOOST_TEST(read_file(folder.file(task) + ".1") == "one\n");
+    BOOST_TEST(read_file(folder.file(task) + ".2") == "two\n");
+  }
+}
+
 // The console has every line, and the job ends as well as without the log.
 BOOST_AUTO_TEST_CASE(a_log_on_a_full_disk_is_named_once) {
   const Folder folder;
