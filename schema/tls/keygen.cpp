@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <thread>
 
 #include "dataflow/values/error.h"
 #include "schema/private_file.h"
@@ -20,6 +22,7 @@ namespace actorflow {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 
 constexpr std::int64_t seconds_per_day = 86'400;
 constexpr std::int64_t clock_difference = 3'600;
@@ -52,7 +55,13 @@ class FolderLock {
  public:
   explicit FolderLock(const std::string& folder)
       : folder_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    while (folder_ >= 0 && flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
+    for (auto waited = 0ms; is_taken(); waited += pause) {
+      if (waited >= patience) {
+        close(folder_);
+        throw Error(Code::unavailable, "another 'actorflow keygen' has been at work in '" + folder +
+                                           "' for 10 s; end it, or wait until it has ended");
+      }
+      std::this_thread::sleep_for(pause);
     }
   }
   FolderLock(const FolderLock&) = delete;
@@ -62,6 +71,11 @@ class FolderLock {
   }
 
  private:
+  static constexpr auto pause = 10ms, patience = 10'000ms;
+  bool is_taken() const {
+    return folder_ >= 0 && flock(folder_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  }
+
   const int folder_;
 };
 
