@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -62,8 +63,9 @@ class MemoryStorage final : public Storage {
 
   std::mutex mutex;
   std::map<std::string, Bytes> files;
-  int commits_left = std::numeric_limits<int>::max();  // before the disk is full
-  int failing_lists = 0;                               // of folders, before one succeeds
+  // Tests set these while tasks may still be at work.
+  std::atomic<int> commits_left = std::numeric_limits<int>::max();  // before the disk is full
+  std::atomic<int> failing_lists = 0;                               // of folders, before one succeeds
 
  private:
   void expect_room(const std::string& path) const {
