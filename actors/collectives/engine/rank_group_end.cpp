@@ -22,10 +22,12 @@ void answer(GroupCall& call, const Status& why) {
 
 }  // namespace
 
-// Everybody hears of it from whoever notices: ranks that do not talk to the lost one would not.
+// Everybody hears of it from whoever notices: ranks that do not talk to the lost one would not. One that
+// has left drops what comes.
 void RankGroup::break_up(const Status& why) {
   if (!broken_.ok()) return;
-  if (is_open()) mail_.to_others(Broken{why});
+  for (int rank = 0; is_open() && rank < mail_.size(); ++rank)
+    if (rank != mail_.rank() && !left_.contains(rank)) mail_.tell_end(rank, why);
   end_with(why);
 }
 
@@ -77,25 +79,25 @@ void RankGroup::lose(const PeerLost& lost) {
   suspect.since = now();
 }
 
-// One that has left has sent all its parts: what has not come by now does not come any more.
+// The first one that is lost is the reason: others may have ended because of it. One that has left has
+// sent all its parts: what has not come by now does not come any more.
 bool RankGroup::judge_suspects() {
-  for (auto suspect = suspects_.begin(); suspect != suspects_.end();) {
-    const auto& [rank, of] = *suspect;
-    if (now() - of.since < last_words) {
-      ++suspect;
-      continue;
-    }
+  while (!suspects_.empty()) {
+    const auto first =
+        std::ranges::min_element(suspects_, {}, [](const auto& entry) { return entry.second.since; });
+    const auto& [rank, suspect] = *first;
+    if (now() - suspect.since < last_words) return true;
     const bool needed = std::ranges::any_of(names_, [rank = rank](const auto& entry) {
       const auto& use = entry.second.use;
       return use && (!use->operation || use->operation->needs(rank));
     });
     if (needed || !left_.contains(rank)) {
-      break_up(Status(of.why));
+      break_up(Status(suspect.why));
       return false;
     }
-    suspect = suspects_.erase(suspect);
+    suspects_.erase(first);
   }
-  return !suspects_.empty();
+  return false;
 }
 
 // The other ranks' next step opens the group anew, as ours does: uses are counted from the beginning.
