@@ -57,11 +57,11 @@ void Negotiator::propose(const Propose& message) {
   if (message.of.use != entry.use) {
     entry.use = message.of.use;
     entry.calls.clear();
-    entry.all_wait = true;
+    entry.all_look = true;
     if (entry.agreed) mail_.to_all(Revise{message.of, entry.version});
   }
   entry.calls.try_emplace(message.rank, message.call);
-  entry.all_wait = entry.all_wait && message.waits;
+  entry.all_look = entry.all_look && message.would_look;
   look_at(message.of.name, entry);
 }
 
@@ -97,9 +97,10 @@ bool Negotiator::has_board(const CollectiveCall& call) const {
          page_bytes_ + Board::page_bytes(mail_.size(), contribution_bytes(call)) <= most_page_bytes;
 }
 
-// Showing is faster than any message to ranks that look; those that do not wait sleep.
+// Showing is faster than any message to ranks that look. A rank that does not, or has no memory for it,
+// gets messages from all: these are planned by what they cost.
 AllReducePlan Negotiator::plan_of(const Name& entry, bool has_board) const {
-  if (options_.algorithm == Algorithm::automatic && entry.all_wait && has_board)
+  if (options_.algorithm == Algorithm::automatic && entry.all_look && has_board)
     return {Algorithm::direct};
   return by_messages(*entry.agreed, hosts_, options_.algorithm, costs_);
 }

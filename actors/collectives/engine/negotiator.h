@@ -50,7 +50,7 @@ class Negotiator {
     std::uint64_t decided = 0;  // the newest use that was agreed on, or has failed
     std::uint64_t use = 0;      // for which they propose now
     std::map<int, CollectiveCall> calls;
-    bool all_wait = true;  // those that call
+    bool all_look = true;  // those that call
     std::optional<CollectiveCall> agreed;
     std::uint32_t version = 0;
     std::size_t page_bytes = 0;  // of each rank, on the name's board

@@ -116,7 +116,8 @@ void RankGroup::enter(Entry& entry, GroupCall call, bool of_zeros) {
 void RankGroup::propose(const Entry& entry) {
   const Use& use = *entry.second.use;
   if (use.of_zeros) return;
-  mail_.to_leader(Propose{{entry.first, use.number}, mail_.rank(), use.call.call, use.call.waits});
+  const bool would_look = use.call.waits && has_memory_for_page(use.call.call);
+  mail_.to_leader(Propose{{entry.first, use.number}, mail_.rank(), use.call.call, would_look});
 }
 
 // REQUIRES: agreed on.

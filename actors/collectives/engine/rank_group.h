@@ -146,6 +146,8 @@ class RankGroup {
 
   // rank_group_board.cpp
   std::size_t page_bytes() const;
+  BufferRef memory_for_page(const CollectiveCall& call) const;
+  bool has_memory_for_page(const CollectiveCall& call) const;
   void enter_board(Entry& entry);
   void make_page(const Entry& entry, Board& board) const;
   void drop_board(Name& name);

@@ -57,12 +57,21 @@ std::size_t RankGroup::page_bytes() const {
   return bytes;
 }
 
-// Where a rank has no shared memory, or no room in it, it has no page, and its contributions travel.
-void RankGroup::make_page(const Entry& entry, Board& board) const {
-  const std::size_t size =
-      Board::page_bytes(mail_.size(), contribution_bytes(entry.second.agreed->call));
+// None where a rank has no shared memory, or no room in it.
+BufferRef RankGroup::memory_for_page(const CollectiveCall& call) const {
+  const std::size_t size = Board::page_bytes(mail_.size(), contribution_bytes(call));
   BufferRef memory = mail_.task()->sending_device->allocator().allocate(size);
-  if (!place_of(memory, memory)) return;
+  return place_of(memory, memory) ? memory : BufferRef();
+}
+
+bool RankGroup::has_memory_for_page(const CollectiveCall& call) const {
+  return may_be_shown(call, mail_, options_) && memory_for_page(call);
+}
+
+// Without memory for it a rank has no page, and its contributions travel.
+void RankGroup::make_page(const Entry& entry, Board& board) const {
+  BufferRef memory = memory_for_page(entry.second.agreed->call);
+  if (!memory) return;
   const Tensor page = board.make_page(std::move(memory));
   for (int rank = 0; rank < mail_.size(); ++rank)
     if (rank != mail_.rank())

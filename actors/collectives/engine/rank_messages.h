@@ -75,7 +75,8 @@ struct Propose {
   UseOf of;
   std::int32_t rank;
   CollectiveCall call;
-  bool waits = false;  // a thread does nothing else meanwhile
+  // A thread does nothing else meanwhile, and would look at pages of the others and show one (board.h).
+  bool would_look = false;
 };
 // The leader -> all: a rank wants something else than we have agreed on as `version`. Propose what you
 // do.
