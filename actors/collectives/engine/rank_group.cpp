@@ -39,11 +39,11 @@ void RankGroup::call(GroupCall call) {
   if (!broken_.ok()) return answer(call, {broken_});
   describe(call);
   if (!is_open()) return waiting_.push_back(std::move(call));
-  NamedOperation& name = operation(call.name);
-  if (name.idle()) {
-    enter(name, std::move(call), false);
-  } else if (name.use().of_zeros && !name.next) {
-    name.next = std::move(call);
+  NamedOperation& named = operation(call.name);
+  if (named.idle()) {
+    enter(named, std::move(call), false);
+  } else if (named.use().of_zeros && !named.next) {
+    named.next = std::move(call);
   } else {
     const std::string what =
         fmt::format("{}: '{}' is in flight already; wait for it, or use another name", who(), call.name);
@@ -61,54 +61,54 @@ NamedOperation& RankGroup::operation(const std::string& name) {
   return names_.add(name);
 }
 
-void RankGroup::enter(NamedOperation& name, GroupCall call, bool of_zeros) {
-  auto fails = name.count_use();
-  if (!fails) fails = left_before(name.of());
+void RankGroup::enter(NamedOperation& named, GroupCall call, bool of_zeros) {
+  auto fails = named.count_use();
+  if (!fails) fails = left_before(named.of());
   if (fails) return answer(call, {std::move(*fails)});
-  name.announce(std::move(call), of_zeros, now());
+  named.announce(std::move(call), of_zeros, now());
   ++in_flight_;
   if (!of_zeros) try {
-      check(name.use().call, mail_.size());
+      check(named.use().call, mail_.size());
     } catch (const Error& error) {
-      return fail(name, error.status());
+      return fail(named, error.status());
     }
-  const bool is_agreed = name.is_agreed();
-  if (!of_zeros) wake_joined(name, joined_ranks_[round_]);
-  if (name.idle()) return;
-  is_agreed ? begin(name) : propose(name);
+  const bool is_agreed = named.is_agreed();
+  if (!of_zeros) wake_joined(named, joined_ranks_[round_]);
+  if (named.idle()) return;
+  is_agreed ? begin(named) : propose(named);
 }
 
-void RankGroup::propose(const NamedOperation& name) {
-  const NamedOperation::Use& use = name.use();
+void RankGroup::propose(const NamedOperation& named) {
+  const NamedOperation::Use& use = named.use();
   if (use.of_zeros) return;
   const bool would_look = use.call.waits && has_memory_for_page(use.call.call);
-  mail_.to_leader(Propose{name.of(), mail_.rank(), use.call.call, would_look});
+  mail_.to_leader(Propose{named.of(), mail_.rank(), use.call.call, would_look});
 }
 
-void RankGroup::begin(NamedOperation& name) {
+void RankGroup::begin(NamedOperation& named) {
   try {
-    name.begin(mail_);
-    enter_board(name);
+    named.begin(mail_);
+    enter_board(named);
   } catch (...) {
-    return fail(name, current_exception_status());
+    return fail(named, current_exception_status());
   }
-  advance(name);
+  advance(named);
 }
 
-void RankGroup::advance(NamedOperation& name) {
-  Operation& operation = *name.use().operation;
-  auto& on_board = name.on_board;
+void RankGroup::advance(NamedOperation& named) {
+  Operation& operation = *named.use().operation;
+  auto& on_board = named.on_board;
   const auto send = [&](int rank, std::uint32_t number, std::vector<std::int64_t> rows, Tensor payload) {
     if (on_board.to_look && on_board.board->show(rank, payload)) return;
-    if (on_board.to_look) on_board.woken_in = name.used();
-    mail_.to(rank, Part{name.of(), name.version(), mail_.rank(), number, std::move(rows)},
+    if (on_board.to_look) on_board.woken_in = named.used();
+    mail_.to(rank, Part{named.of(), named.version(), mail_.rank(), number, std::move(rows)},
              std::move(payload));
   };
   CollectiveResult result;
   try {
     bool done = operation.advance(send);
     if (!done && std::exchange(on_board.to_look, false)) {
-      if (look_at_board(name) && on_board.board->shares_sums())
+      if (look_at_board(named) && on_board.board->shares_sums())
         done = operation.advance(send, std::bind_front(reduce_together, std::ref(*on_board.board)));
       else
         done = operation.advance(send);
@@ -116,39 +116,39 @@ void RankGroup::advance(NamedOperation& name) {
     if (!done) return;
     result = operation.take_result();
   } catch (...) {
-    return fail(name, current_exception_status());
+    return fail(named, current_exception_status());
   }
-  finish(name, std::move(result));
+  finish(named, std::move(result));
 }
 
 // Tells the others, who would wait for us.
-void RankGroup::fail(NamedOperation& name, const Status& why) {
-  const Status named{why.code, fmt::format("{}: {}", who(), why.message)};
-  mail_.to_others(Failed{name.of(), named});
-  if (negotiator_) negotiator_->failed(name.of());
-  finish(name, {named});
+void RankGroup::fail(NamedOperation& named, const Status& why) {
+  const Status ours{why.code, fmt::format("{}: {}", who(), why.message)};
+  mail_.to_others(Failed{named.of(), ours});
+  if (negotiator_) negotiator_->failed(named.of());
+  finish(named, {ours});
 }
 
-void RankGroup::finish(NamedOperation& name, CollectiveResult result) {
-  const GroupCall call = name.end();
+void RankGroup::finish(NamedOperation& named, CollectiveResult result) {
+  const GroupCall call = named.end();
   --in_flight_;
-  if (result.status.ok()) note_done(name, call.call.kind);
+  if (result.status.ok()) note_done(named, call.call.kind);
   answer(call, std::move(result));
-  if (name.next) enter(name, *std::exchange(name.next, {}), false);
-  wake_up(name);
+  if (named.next) enter(named, *std::exchange(named.next, {}), false);
+  wake_up(named);
   try_to_join();
   end_join();
 }
 
-void RankGroup::note_done(const NamedOperation& name, CollectiveKind kind) {
+void RankGroup::note_done(const NamedOperation& named, CollectiveKind kind) {
   last_kind_ = kind;
-  last_name_ = name.name();
+  last_name_ = named.name();
   last_time_ = now();
 }
 
 void RankGroup::on_part(const Part& part, const Tensor& payload) {
-  NamedOperation& name = operation(part.of.name);
-  if (name.take(part, payload)) advance(name);
+  NamedOperation& named = operation(part.of.name);
+  if (named.take(part, payload)) advance(named);
 }
 
 void RankGroup::on_propose(const Propose& message) {
@@ -158,22 +158,22 @@ void RankGroup::on_propose(const Propose& message) {
 void RankGroup::on_broken(const Broken& message) { break_up(message.why); }
 
 void RankGroup::on_revise(const Revise& message) {
-  NamedOperation& name = operation(message.of.name);
-  if (name.revise(message)) propose(name);
+  NamedOperation& named = operation(message.of.name);
+  if (named.revise(message)) propose(named);
 }
 
 void RankGroup::on_agreed(const Agreed& message) {
-  NamedOperation& name = operation(message.of.name);
-  if (!name.agree(message)) return;
-  if (name.in_flight(message.of.use)) return begin(name);
-  if (joined_ && name.used() < message.of.use) name.wake = Wake{message.of, message.version, round_};
-  wake_up(name);
+  NamedOperation& named = operation(message.of.name);
+  if (!named.agree(message)) return;
+  if (named.in_flight(message.of.use)) return begin(named);
+  if (joined_ && named.used() < message.of.use) named.wake = Wake{message.of, message.version, round_};
+  wake_up(named);
 }
 
 void RankGroup::on_failed(const Failed& message) {
   if (negotiator_) negotiator_->failed(message.of);
-  NamedOperation& name = operation(message.of.name);
-  if (name.fail(message.of, message.why)) finish(name, {message.why});
+  NamedOperation& named = operation(message.of.name);
+  if (named.fail(message.of, message.why)) finish(named, {message.why});
 }
 
 void RankGroup::take(const Sender& from, const ActorMessage& message) {

@@ -84,13 +84,13 @@ class RankGroup {
  private:
   // rank_group.cpp
   NamedOperation& operation(const std::string& name);
-  void enter(NamedOperation& name, GroupCall call, bool of_zeros);
-  void propose(const NamedOperation& name);
-  void begin(NamedOperation& name);
-  void advance(NamedOperation& name);
-  void finish(NamedOperation& name, CollectiveResult result);
-  void note_done(const NamedOperation& name, CollectiveKind kind);
-  void fail(NamedOperation& name, const Status& why);
+  void enter(NamedOperation& named, GroupCall call, bool of_zeros);
+  void propose(const NamedOperation& named);
+  void begin(NamedOperation& named);
+  void advance(NamedOperation& named);
+  void finish(NamedOperation& named, CollectiveResult result);
+  void note_done(const NamedOperation& named, CollectiveKind kind);
+  void fail(NamedOperation& named, const Status& why);
   void take_letter(int sender, const ActorMessage& message);
   void on_part(const rank_messages::Part& part, const Tensor& payload);
   void on_propose(const rank_messages::Propose& message);
@@ -103,23 +103,23 @@ class RankGroup {
   std::size_t page_bytes() const;
   BufferRef memory_for_page(const CollectiveCall& call) const;
   bool has_memory_for_page(const CollectiveCall& call) const;
-  void enter_board(NamedOperation& name);
-  void make_page(const NamedOperation& name, Board& board) const;
-  void drop_board(NamedOperation& name);
+  void enter_board(NamedOperation& named);
+  void make_page(const NamedOperation& named, Board& board) const;
+  void drop_board(NamedOperation& named);
   void on_page(const rank_messages::Page& page, const Tensor& memory);
-  bool look_at_board(NamedOperation& name);
-  std::chrono::microseconds time_to_look(const NamedOperation& name, std::uint64_t use) const;
+  bool look_at_board(NamedOperation& named);
+  std::chrono::microseconds time_to_look(const NamedOperation& named, std::uint64_t use) const;
   NamedOperation* operation_for_glance(GroupCall& call);
-  bool look_at_pages(NamedOperation& name, GroupCall& call, std::span<Bytes> contributions);
+  bool look_at_pages(NamedOperation& named, GroupCall& call, std::span<Bytes> contributions);
 
   // rank_group_join.cpp
   bool takes_zeros(const CollectiveCall& call) const;
-  void wake_joined(NamedOperation& name, const std::set<int>& ranks);
+  void wake_joined(NamedOperation& named, const std::set<int>& ranks);
   void try_to_join();
   void on_joined(const rank_messages::Joined& message);
   void on_all_joined(const rank_messages::AllJoined& message);
   void on_wake(const rank_messages::Wake& message);
-  void wake_up(NamedOperation& name);
+  void wake_up(NamedOperation& named);
   void end_join();
   void give_up_join();
 
@@ -131,7 +131,7 @@ class RankGroup {
   // rank_group_stall.cpp
   void on_inquire(const rank_messages::Inquire& message);
   void on_standing(const rank_messages::Standing& message);
-  void report(const NamedOperation& name);
+  void report(const NamedOperation& named);
   std::string last_done() const;
   // rank_group_waits.cpp
   void on_ask_waits(const rank_messages::AskWaits& message);

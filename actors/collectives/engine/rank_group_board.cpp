@@ -52,8 +52,8 @@ bool look_for(std::chrono::microseconds how_long, Look look) {
 
 std::size_t RankGroup::page_bytes() const {
   std::size_t bytes = 0;
-  for (const NamedOperation& name : names_.all())
-    if (name.on_board.board) bytes += name.on_board.board->page_bytes();
+  for (const NamedOperation& named : names_.all())
+    if (named.on_board.board) bytes += named.on_board.board->page_bytes();
   return bytes;
 }
 
@@ -69,36 +69,36 @@ bool RankGroup::has_memory_for_page(const CollectiveCall& call) const {
 }
 
 // Without memory for it a rank has no page, and its contributions travel.
-void RankGroup::make_page(const NamedOperation& name, Board& board) const {
-  BufferRef memory = memory_for_page(name.agreed()->call);
+void RankGroup::make_page(const NamedOperation& named, Board& board) const {
+  BufferRef memory = memory_for_page(named.agreed()->call);
   if (!memory) return;
   const Tensor page = board.make_page(std::move(memory));
   for (int rank = 0; rank < mail_.size(); ++rank)
-    if (rank != mail_.rank()) mail_.to(rank, Page{name.of(), board.version(), mail_.rank()}, page);
+    if (rank != mail_.rank()) mail_.to(rank, Page{named.of(), board.version(), mail_.rank()}, page);
 }
 
 // A name that is used once needs none.
-void RankGroup::enter_board(NamedOperation& name) {
-  const Agreed& agreed = *name.agreed();
-  auto& [board, pages, woken_in, to_look] = name.on_board;
-  if (board && board->version() != agreed.version) drop_board(name);
-  if (name.used() == agreed.of.use) return;
+void RankGroup::enter_board(NamedOperation& named) {
+  const Agreed& agreed = *named.agreed();
+  auto& [board, pages, woken_in, to_look] = named.on_board;
+  if (board && board->version() != agreed.version) drop_board(named);
+  if (named.used() == agreed.of.use) return;
   if (agreed.algorithm != Algorithm::direct || !may_be_shown(agreed.call, mail_, options_))
     return pages.clear();
   const std::size_t bytes = contribution_bytes(agreed.call);
   if (!board) {
     if (page_bytes() + Board::page_bytes(mail_.size(), bytes) > most_page_bytes) return pages.clear();
-    make_page(name, board.emplace(mail_.rank(), mail_.size(), agreed.version, bytes));
+    make_page(named, board.emplace(mail_.rank(), mail_.size(), agreed.version, bytes));
   }
   for (const auto& [page, memory] : std::exchange(pages, {}))
     if (page.version == agreed.version) board->add_page(page.from, memory);
-  board->enter(name.used());
+  board->enter(named.used());
   to_look = true;
 }
 
 // The network keeps what a message carries until all have got and dropped it.
-void RankGroup::drop_board(NamedOperation& name) {
-  auto& board = name.on_board.board;
+void RankGroup::drop_board(NamedOperation& named) {
+  auto& board = named.on_board.board;
   if (!board) return;
   for (const Tensor& tensor : board->still_read())
     for (int rank = 0; rank < mail_.size(); ++rank)
@@ -110,27 +110,27 @@ void RankGroup::drop_board(NamedOperation& name) {
 // way to us (ServerOptions::max_incoming_bytes). A copy would never change.
 void RankGroup::on_page(const Page& page, const Tensor& memory) {
   if (options_.spin.count() == 0 || !stop_counting(memory.buffer())) return;
-  NamedOperation& name = operation(page.of.name);
-  if (name.version() > page.version) return;
-  auto& pages = name.on_board.pages;
+  NamedOperation& named = operation(page.of.name);
+  if (named.version() > page.version) return;
+  auto& pages = named.on_board.pages;
   std::erase_if(pages, [&](const auto& older) { return older.first.from == page.from; });
   pages.emplace_back(page, memory);
 }
 
 // One that a message of ours wakes takes longer than one that is awake. Where cores are fewer than
 // ranks, others have still to add the use before.
-std::chrono::microseconds RankGroup::time_to_look(const NamedOperation& name, std::uint64_t use) const {
+std::chrono::microseconds RankGroup::time_to_look(const NamedOperation& named, std::uint64_t use) const {
   const std::size_t others_add =
-      contribution_bytes(name.agreed()->call) * static_cast<std::size_t>(mail_.size());
-  return options_.spin * (name.on_board.woken_in + 1 >= use ? 4 : 1) +
+      contribution_bytes(named.agreed()->call) * static_cast<std::size_t>(mail_.size());
+  return options_.spin * (named.on_board.woken_in + 1 >= use ? 4 : 1) +
          std::chrono::microseconds(others_add / added_per_us);
 }
 
 // Looks for what the others show: again and again, for a while, if the caller waits anyway. Whether the
 // contributions of all are there.
-bool RankGroup::look_at_board(NamedOperation& name) {
-  NamedOperation::Use& use = name.use();
-  Board& board = *name.on_board.board;
+bool RankGroup::look_at_board(NamedOperation& named) {
+  NamedOperation::Use& use = named.use();
+  Board& board = *named.on_board.board;
   std::vector<int> missing;
   std::vector<std::pair<int, Tensor>> shown;
   for (int rank = 0; rank < mail_.size(); ++rank)
@@ -149,7 +149,7 @@ bool RankGroup::look_at_board(NamedOperation& name) {
   const bool worth_it =
       use.call.waits && std::ranges::all_of(missing, [&](int rank) { return board.in_touch(rank); });
   bool all =
-      look_for(worth_it ? time_to_look(name, name.used()) : std::chrono::microseconds(0), take_shown);
+      look_for(worth_it ? time_to_look(named, named.used()) : std::chrono::microseconds(0), take_shown);
   if (!all) {
     board.sleep();
     all = take_shown();
@@ -162,8 +162,8 @@ bool RankGroup::look_at_board(NamedOperation& name) {
 }
 
 RankGroup::Glance RankGroup::glance(GroupCall& call) {
-  NamedOperation* const name = operation_for_glance(call);
-  if (!name) return {};
+  NamedOperation* const named = operation_for_glance(call);
+  if (!named) return {};
   Tensor sum;
   try {
     sum = Tensor::allocate(call.call.dtype, call.own.tensor.shape());
@@ -172,11 +172,11 @@ RankGroup::Glance RankGroup::glance(GroupCall& call) {
   }
   std::array<Bytes, Board::most_ranks> all;
   const std::span contributions = std::span(all).first(static_cast<std::size_t>(mail_.size()));
-  if (!look_at_pages(*name, call, contributions)) return {.must_call = true};
+  if (!look_at_pages(*named, call, contributions)) return {.must_call = true};
   reduce_in_order(call.call, contributions, {.ranks = mail_.size()},
                   {static_cast<std::byte*>(sum.mutable_data()), sum.size_bytes()}, nullptr);
-  name->count_use();
-  note_done(*name, call.call.kind);
+  named->count_use();
+  note_done(*named, call.call.kind);
   read_from_board.hit();
   made_at_a_glance.hit();
   return {.sum = std::move(sum)};
@@ -184,26 +184,26 @@ RankGroup::Glance RankGroup::glance(GroupCall& call) {
 
 // None unless its next use is what was agreed on, for which nothing else has come or is needed.
 NamedOperation* RankGroup::operation_for_glance(GroupCall& call) {
-  NamedOperation* const name = names_.find(call.name);
-  if (!name || !broken_.ok() || join_reply_ || !left_.empty()) return nullptr;
-  const auto& board = name->on_board.board;
+  NamedOperation* const named = names_.find(call.name);
+  if (!named || !broken_.ok() || join_reply_ || !left_.empty()) return nullptr;
+  const auto& board = named->on_board.board;
   if (!board || !board->has_small_contributions() || !call.own.tensor.valid()) return nullptr;
-  const bool alone = name->idle() && name->nothing_waits() && joined_ranks_[round_].empty();
+  const bool alone = named->idle() && named->nothing_waits() && joined_ranks_[round_].empty();
   const bool plain = call.call.prescale == 1 && call.call.compression == ReduceCompression::none;
-  if (!alone || !plain || board->version() != name->version()) return nullptr;
+  if (!alone || !plain || board->version() != named->version()) return nullptr;
   describe(call);
-  if (call.call != name->agreed()->call) return nullptr;
+  if (call.call != named->agreed()->call) return nullptr;
   for (int rank = 0; rank < mail_.size(); ++rank)
     if (rank != mail_.rank() && !board->in_touch(rank)) return nullptr;
-  return name;
+  return named;
 }
 
 // The contributions of all, by rank. False if one is not shown for a while, or a rank needs ours as a
 // message.
-bool RankGroup::look_at_pages(NamedOperation& name, GroupCall& call, std::span<Bytes> contributions) {
-  Board& board = *name.on_board.board;
+bool RankGroup::look_at_pages(NamedOperation& named, GroupCall& call, std::span<Bytes> contributions) {
+  Board& board = *named.on_board.board;
   const Tensor& own = call.own.tensor;
-  board.enter(name.used() + 1);
+  board.enter(named.used() + 1);
   bool shown = true;
   for (int rank = 0; rank < mail_.size(); ++rank)
     if (rank != mail_.rank()) shown = board.show(rank, own) && shown;
@@ -211,7 +211,7 @@ bool RankGroup::look_at_pages(NamedOperation& name, GroupCall& call, std::span<B
   const auto own_rank = static_cast<std::size_t>(mail_.rank());
   contributions[own_rank] = {static_cast<const std::byte*>(own.data()), own.size_bytes()};
   std::size_t next = 0;
-  const bool all = look_for(time_to_look(name, name.used() + 1), [&] {
+  const bool all = look_for(time_to_look(named, named.used() + 1), [&] {
     for (; next < contributions.size(); ++next) {
       if (next != own_rank) contributions[next] = board.small_one_shown_by(static_cast<int>(next));
       if (contributions[next].empty()) return false;

@@ -33,9 +33,9 @@ void RankGroup::break_up(const Status& why) {
 // Answers first: where that fails, the group is not broken yet, and whoever breaks it up again answers
 // the rest.
 void RankGroup::end_with(const Status& why) {
-  for (NamedOperation& name : names_.all()) {
-    if (!name.idle()) answer_once(name.use().call, why);
-    if (name.next) answer_once(*name.next, why);
+  for (NamedOperation& named : names_.all()) {
+    if (!named.idle()) answer_once(named.use().call, why);
+    if (named.next) answer_once(*named.next, why);
   }
   for (auto& call : waiting_) answer_once(call, why);
   if (join_reply_) join_reply_(why, 0);
@@ -51,12 +51,12 @@ void RankGroup::end_with(const Status& why) {
 
 // What others may still read stays as long as the group where they cannot be told to let go of it.
 void RankGroup::drop_names() {
-  for (NamedOperation& name : names_.all()) {
-    if (!name.idle()) name.end();
-    name.next.reset();
+  for (NamedOperation& named : names_.all()) {
+    if (!named.idle()) named.end();
+    named.next.reset();
   }
   try {
-    for (NamedOperation& name : names_.all()) drop_board(name);
+    for (NamedOperation& named : names_.all()) drop_board(named);
     names_.clear();
   } catch (const std::exception& error) {
     spdlog::warn("{}: what ranks have shown in '{}' stays: {}", who(), name_, error.what());
@@ -86,8 +86,8 @@ bool RankGroup::judge_suspects() {
         std::ranges::min_element(suspects_, {}, [](const auto& entry) { return entry.second.since; });
     const auto& [rank, suspect] = *first;
     if (now() - suspect.since < last_words) return true;
-    const bool needed = std::ranges::any_of(names_.all(), [rank = rank](const NamedOperation& name) {
-      return !name.idle() && (!name.running() || name.use().operation->needs(rank));
+    const bool needed = std::ranges::any_of(names_.all(), [rank = rank](const NamedOperation& named) {
+      return !named.idle() && (!named.running() || named.use().operation->needs(rank));
     });
     if (needed || !left_.contains(rank)) {
       break_up(Status(suspect.why));
@@ -105,13 +105,13 @@ void RankGroup::give_up(StepId step) {
     join_reply_ = {};
     any = joined_;
   }
-  for (NamedOperation& name : names_.all()) {
-    if (!name.idle() && name.use().call.step == step) {
-      name.use().call.reply = {};
+  for (NamedOperation& named : names_.all()) {
+    if (!named.idle() && named.use().call.step == step) {
+      named.use().call.reply = {};
       any = true;
     }
-    if (name.next && name.next->step == step) {
-      name.next.reset();
+    if (named.next && named.next->step == step) {
+      named.next.reset();
       any = true;
     }
   }
@@ -136,9 +136,9 @@ void RankGroup::on_left(const Left& message) {
   give_up_join();
   auto& entered = left_[message.rank];
   for (const auto& of : message.entered) entered[of.name] = of.use;
-  for (NamedOperation& name : names_.all()) {
-    const auto left = name.idle() ? std::nullopt : left_before(name.of());
-    if (left) finish(name, {*left});
+  for (NamedOperation& named : names_.all()) {
+    const auto left = named.idle() ? std::nullopt : left_before(named.of());
+    if (left) finish(named, {*left});
   }
 }
 

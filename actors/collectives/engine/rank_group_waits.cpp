@@ -55,11 +55,11 @@ void RankGroup::on_survey(const Survey& message) {
 RankAccount RankGroup::account() const {
   RankAccount account{.in_flight = {}, .used = {}, .joined_for = {}, .last = last_done()};
   for (const auto& [name, use] : names_.used()) account.used.push_back({name, use});
-  for (const NamedOperation& name : names_.all()) {
-    if (name.idle() || name.use().of_zeros) continue;
-    const NamedOperation::Use& use = name.use();
+  for (const NamedOperation& named : names_.all()) {
+    if (named.idle() || named.use().of_zeros) continue;
+    const NamedOperation::Use& use = named.use();
     account.in_flight.push_back(
-        {name.name(), name.used(), use.call.call.to_string(), seconds_since(use.since)});
+        {named.name(), named.used(), use.call.call.to_string(), seconds_since(use.since)});
   }
   if (joined_) account.joined_for = seconds_since(joined_since_);
   return account;
