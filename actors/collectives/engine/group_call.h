@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "actors/collectives/engine/operation.h"
+#include "actors/collectives/operation/operation.h"
 #include "actors/core/messages.h"
 #include "dataflow/collectives/agreement.h"
 

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "actors/collectives/engine/board.h"
 #include "actors/collectives/engine/group_call.h"
-#include "actors/collectives/engine/operation.h"
 #include "actors/collectives/engine/rank_mail.h"
 #include "actors/collectives/engine/rank_messages.h"
+#include "actors/collectives/operation/board.h"
+#include "actors/collectives/operation/operation.h"
 #include "actors/runtime/clock.h"
 
 namespace actorflow {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/collectives/engine/board.h"
+#include "actors/collectives/operation/board.h"
 
 namespace actorflow {
 namespace {

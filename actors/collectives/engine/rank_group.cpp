@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "actors/collectives/engine/shared_sum.h"
+#include "actors/collectives/operation/shared_sum.h"
 #include "dataflow/values/exception_status.h"
 
 namespace actorflow {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "actors/collectives/engine/rank_group.h"
-#include "actors/collectives/engine/shared_sum.h"
+#include "actors/collectives/operation/shared_sum.h"
 #include "actors/probes/point.h"
 #include "actors/runtime/clock.h"
 #include "schema/io/shared_place.h"
