@@ -175,6 +175,35 @@ SIMULATION_TEST(a_rank_that_is_killed_while_the_group_opens_is_named_by_all_othe
     BOOST_TEST(error.find("rank 1 (/job:worker/task:1) is lost") != std::string::npos, error);
 }
 
+// More new names than a rank keeps, and some of the old ones again, which the ranks have forgotten at
+// different times: each begins a batch elsewhere.
+SIMULATION_TEST(names_that_ranks_have_forgotten_are_agreed_on_anew, seeds(1, 3)) {
+  constexpr int at_once = 600, batches = 18, ranks = 3;
+  const SimOptions options = of_this_seed({.time_limit = 10min});
+  SimCluster sim({{"worker", ranks}}, options);
+  auto run = sim.start([&](SimTask& task) {
+    const Communicator world(task.server());
+    for (int batch = 0; batch < batches; ++batch) {
+      std::vector<CollectiveHandle> sums;
+      for (int i = 0; i < at_once; ++i) {
+        const int place = (i + world.rank() * at_once / ranks) % at_once;
+        const bool again = place % 6 == 0 && batch > 0;
+        const int name = (again ? place * 7 % batch : batch) * at_once + place;
+        sums.push_back(world.all_reduce_async(Tensor{name}, {.name = std::to_string(name)}));
+      }
+      for (int i = 0; i < at_once; ++i) {
+        const int sum = sums[static_cast<std::size_t>(i)].wait().values<std::int32_t>()[0];
+        if (sum % ranks != 0 || sum / ranks % at_once != (i + world.rank() * at_once / ranks) % at_once)
+          throw std::logic_error("a wrong sum");
+      }
+    }
+  });
+  sim.apply(random_fault_plan(
+      options.seed, {{"worker", 0}, {"worker", 1}, {"worker", 2}},
+      {.count = 8, .until = 2s, .longest = 1s, .kinds = {delay, slow, duplicate, late}}));
+  run.finish();
+}
+
 // They leave one after the other, soon enough that some words of those who leave first are still on
 // their way, or late enough that those have gone.
 SIMULATION_TEST(a_rank_that_leaves_last_does_not_call_those_who_have_gone, seeds(1, 40)) {
