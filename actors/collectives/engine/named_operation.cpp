@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "dataflow/values/check.h"
+
 namespace actorflow {
 
 using namespace rank_messages;
@@ -24,6 +26,7 @@ std::optional<Status> NamedOperation::count_use() {
 }
 
 void NamedOperation::announce(GroupCall call, bool of_zeros, Clock::time_point now) {
+  ACTORFLOW_CHECK(idle(), "'" + name_ + "' is called in its use", used_);
   use_.emplace(Use{.call = std::move(call), .of_zeros = of_zeros, .since = now});
 }
 
@@ -32,6 +35,7 @@ bool NamedOperation::is_agreed() const {
 }
 
 void NamedOperation::begin(const RankMail& mail) {
+  ACTORFLOW_CHECK(state() == State::announced && agreed_, "'" + name_ + "' begins its use", used_);
   const SchedulePlan plan{agreed_->call.kind, mail.size(),     agreed_->call.root,
                           agreed_->algorithm, agreed_->chunks, agreed_->hosts};
   check_plan(plan);
@@ -81,6 +85,7 @@ bool NamedOperation::fail(const UseOf& of, const Status& why) {
 }
 
 GroupCall NamedOperation::end() {
+  ACTORFLOW_CHECK(!idle(), "'" + name_ + "' ends its use", used_);
   GroupCall call = std::move(use_->call);
   use_.reset();
   on_board.to_look = false;

@@ -72,9 +72,10 @@ void RankGroup::enter(NamedOperation& named, GroupCall call, bool of_zeros) {
     } catch (const Error& error) {
       return fail(named, error.status());
     }
+  const std::uint64_t number = named.used();
   const bool is_agreed = named.is_agreed();
   if (!of_zeros) wake_joined(named, joined_ranks_[round_]);
-  if (named.idle()) return;
+  if (!named.in_flight(number)) return;  // those that have joined cannot take part in it
   is_agreed ? begin(named) : propose(named);
 }
 
