@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "actors/collectives/communicator_impl.h"
-#include "actors/collectives/engine/fusion.h"
+#include "actors/collectives/operation/fusion.h"
 
 namespace actorflow {
 namespace {

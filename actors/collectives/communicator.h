@@ -45,13 +45,16 @@ struct CommunicatorOptions {
   // group opens, within a few milliseconds (300 at most), unless it has done so before. Rank 0's setting
   // counts.
   std::optional<CostModel> costs = {};
-  // How long a call that waits for a small all-reduce among ranks of one machine polls before it sleeps,
-  // at most 10 ms. 0: it sleeps at once. Polling is useful where each rank has a core.
+  // How long a call that waits for an all-reduce of 1 MiB at most among ranks of one machine polls before
+  // it sleeps, at most 10 ms; it polls longer for large ones, by what the others' adding may take: with P
+  // ranks of n bytes by P n / 5000 us. 0: it sleeps at once. Polling is useful where each rank has a core.
   std::chrono::microseconds spin{50};
 };
 
 // The ranks find each other by the name, which is in use by one operation at a time. The ranks agree on
-// an operation when its name is first used, or used otherwise than before: equal names save time.
+// an operation when its name is first used, or used otherwise than before: equal names save time. Once
+// there are thousands, those that are not used are forgotten, but for about 200 bytes, and are agreed on
+// anew.
 struct CollectiveOptions {
   std::string name = {};  // none: that of the operation, "all_gather"
 };

@@ -9,6 +9,7 @@
 
 #include "actors/checkpoint/files/io_actor.h"
 #include "actors/collectives/engine/collectives.h"
+#include "actors/core/ask.h"
 #include "actors/core/await_end.h"
 #include "actors/master/incarnations.h"
 #include "actors/master/master.h"
@@ -136,12 +137,25 @@ caf::actor Server::Impl::make_peer(TaskId other, std::shared_ptr<PeerSigns> sign
 Server::Impl::~Impl() {
   local_servers().remove(target, task->master);
   job.stop("the server was destroyed");
+  try {
+    insist([this] { await_heard(); });
+  } catch (...) {  // as below
+  }
   listener.reset();
   try {
     insist([this] { end_actors(); });
     let_go_of_task();
   } catch (...) {  // A simulation ends a killed client while it waits: its actors have ended already.
   }
+}
+
+// Others take the end of a connection with us for our loss. What has ended us may be that of another
+// task: they hear of it first.
+void Server::Impl::await_heard() {
+  if (all_end || told_of_end) return;
+  ask<bool>(*runtime, [this](std::function<void(bool)> heard) {
+    caf::anon_send(task->collectives, AwaitHeard{std::move(heard)});
+  });
 }
 
 // Drops the task and waits until it is gone. Lanes, and nodes that compute for them, end with their last

@@ -27,6 +27,7 @@ struct Server::Impl {
   ~Impl();
 
   void spawn_actors();
+  void await_heard();
   void end_actors();
   void let_go_of_task();
   MasterHandler master() const;

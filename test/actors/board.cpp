@@ -1,5 +1,5 @@
 // Contributions that ranks show each other in shared memory.
-#include "actors/collectives/engine/board.h"
+#include "actors/collectives/operation/board.h"
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>

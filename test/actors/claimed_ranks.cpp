@@ -19,7 +19,7 @@ constexpr std::uint64_t life = 7;
 // The group of one of three ranks, which takes what tests give it.
 struct Taker {
   explicit Taker(int rank)
-      : task(ranks.server(rank).context()), group(RankMail(task, members()), "g", {}) {
+      : task(ranks.server(rank).context()), group(RankMail(task, members(), news), "g", {}) {
     group.open(life, {1, 1, 1}, {});
   }
   std::vector<TaskId> members() const {
@@ -43,6 +43,7 @@ struct Taker {
 
   test::Ranks ranks{3};
   const TaskRef task;
+  UnheardNews news;
   RankGroup group;
 };
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "actors/collectives/engine/fusion.h"
+#include "actors/collectives/operation/fusion.h"
 #include "kernels/devices/device.h"
 
 BOOST_AUTO_TEST_SUITE(fused_tensors)

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/collectives/engine/fusion.h"
+#include "actors/collectives/operation/fusion.h"
 #include "actors/ensembles/samples.h"
 #include "actors/models/images/symmetric_eigen.h"
 #include "actors/shard/slot_slices.h"

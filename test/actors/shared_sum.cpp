@@ -1,5 +1,5 @@
 // Sums that ranks make together in memory that they share.
-#include "actors/collectives/engine/shared_sum.h"
+#include "actors/collectives/operation/shared_sum.h"
 
 #include <array>
 #include <atomic>

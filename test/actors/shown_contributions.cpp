@@ -84,6 +84,27 @@ void sum_small_tensors(const Communicator& world, std::atomic<int>& wrong) {
     }
 }
 
+// Messages of these would be those of Rabenseifner's algorithm, by the usual costs.
+void sum_480_kilobytes(const Communicator& world, std::atomic<int>& wrong, bool waits) {
+  const Shape shape{120'000};
+  for (int use = 0; use < 20; ++use) {
+    const Tensor own = contribution<float>(world.rank(), shape, use);
+    const Tensor sum =
+        waits ? world.all_reduce(own, {.name = "x"}) : world.all_reduce_async(own, {.name = "x"}).wait();
+    if (!identical(sum, serial<float>(size, shape, use))) ++wrong;
+  }
+}
+
+void look_for_long(int, ServerOptions&, CommunicatorOptions& of_group) {
+  of_group.costs = CostModel();
+  of_group.spin = longest_spin;
+}
+
+void share_no_memory(ServerOptions& server) {
+  server.runtime =
+      std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 1, .shared_memory = false});
+}
+
 std::uint64_t times_read() {
   return Point::take_all().at("what another rank shows is read in place of a message");
 }
@@ -241,6 +262,7 @@ BOOST_AUTO_TEST_CASE(a_rank_that_may_receive_no_page_gets_messages) {
 BOOST_AUTO_TEST_CASE(a_rank_that_does_not_look_gets_messages) {
   times_read();
   on_ranks(sum_small_tensors, [](int rank, ServerOptions&, CommunicatorOptions& of_group) {
+    of_group.algorithm = Algorithm::direct;
     if (rank == 1) of_group.spin = std::chrono::microseconds(0);
   });
   BOOST_TEST(times_read() > 0u);
@@ -248,10 +270,9 @@ BOOST_AUTO_TEST_CASE(a_rank_that_does_not_look_gets_messages) {
 
 BOOST_AUTO_TEST_CASE(a_rank_without_shared_memory_gets_messages) {
   times_read();
-  on_ranks(sum_small_tensors, [](int rank, ServerOptions& server, CommunicatorOptions&) {
-    if (rank != 1) return;
-    server.runtime =
-        std::make_shared<ThreadedRuntime>(RuntimeOptions{.num_threads = 1, .shared_memory = false});
+  on_ranks(sum_small_tensors, [](int rank, ServerOptions& server, CommunicatorOptions& of_group) {
+    of_group.algorithm = Algorithm::direct;
+    if (rank == 1) share_no_memory(server);
   });
   BOOST_TEST(times_read() > 0u);
 }
@@ -293,26 +314,25 @@ BOOST_AUTO_TEST_CASE(a_call_that_lacks_memory_after_it_was_shown_is_not_made_wit
   BOOST_TEST(given_up > 0);
 }
 
-// Of 480 KB messages would be those of Rabenseifner's algorithm.
 BOOST_AUTO_TEST_CASE(what_ranks_wait_for_is_shown_whatever_messages_would_cost) {
   for (const bool waits : {true, false}) {
     times_read();
-    on_ranks(
-        [waits](const Communicator& world, std::atomic<int>& wrong) {
-          const Shape shape{120'000};
-          for (int use = 0; use < 20; ++use) {
-            const Tensor own = contribution<float>(world.rank(), shape, use);
-            const Tensor sum = waits ? world.all_reduce(own, {.name = "x"})
-                                     : world.all_reduce_async(own, {.name = "x"}).wait();
-            if (!identical(sum, serial<float>(size, shape, use))) ++wrong;
-          }
-        },
-        [](int, ServerOptions&, CommunicatorOptions& of_group) {
-          of_group.costs = CostModel();
-          of_group.spin = longest_spin;
-        });
+    on_ranks([waits](const Communicator& world,
+                     std::atomic<int>& wrong) { sum_480_kilobytes(world, wrong, waits); },
+             look_for_long);
     BOOST_TEST((times_read() > 0) == waits);
   }
+}
+
+BOOST_AUTO_TEST_CASE(what_one_rank_cannot_show_is_sent_as_messages_cost) {
+  times_read();
+  on_ranks(
+      [](const Communicator& world, std::atomic<int>& wrong) { sum_480_kilobytes(world, wrong, true); },
+      [](int rank, ServerOptions& server, CommunicatorOptions& of_group) {
+        look_for_long(rank, server, of_group);
+        if (rank == 1) share_no_memory(server);
+      });
+  BOOST_TEST(times_read() == 0u);
 }
 
 // Those for which there is no room on boards get messages, and all are told the same.

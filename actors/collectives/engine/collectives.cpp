@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 
 constexpr auto tick_interval = 1s;
 constexpr auto judge_interval = 100ms;
+// How long a task that ends waits until the others have heard why its groups are over.
+constexpr auto longest_farewell = 1500ms;
 
 }  // namespace
 
@@ -51,6 +53,11 @@ caf::behavior Collectives::behavior() {
         for (auto& [name, member] : groups_) member.group->give_up(message.step);
       },
       [this](const JobOver& message) { end_steps(message); },
+      [this](const AwaitHeard& message) {
+        news_.when_heard(message.reply);
+        if (!news_.all_heard()) self_->delayed_send(self_, longest_farewell, EndFarewell{});
+      },
+      [this](EndFarewell) { news_.give_up(); },
       [this](const EpochRaised& message) { raise(message.epoch); },
       [this](const Sender& from, ActorMessage& message) { on_message(from, message); },
       [this](const PeerLost& lost) { on_lost(lost); }, [this](JudgeSuspects) { judge_suspects(); },
@@ -65,6 +72,7 @@ void Collectives::refuse(const CallGroup& message, Status why) {
 }
 void Collectives::refuse(const JoinGroup& message, Status why) { message.reply(std::move(why), 0); }
 void Collectives::refuse(const AskGroup& message, Status why) { message.reply(std::move(why), {}); }
+void Collectives::refuse(const AwaitHeard& message, const Status&) { message.reply(false); }
 
 // Whoever waits for the message would wait for ever.
 void Collectives::refuse(const Sender& from, const ActorMessage& message, const Status& why) {
@@ -95,7 +103,7 @@ void Collectives::open(const OpenGroup& message) {
   std::vector<TaskId> members;
   for (const auto& name : message.members) members.push_back(task_->id_of(TaskName::parse(name)));
   Member member;
-  member.group = std::make_unique<RankGroup>(RankMail(task_, std::move(members), message.hosts),
+  member.group = std::make_unique<RankGroup>(RankMail(task_, std::move(members), news_, message.hosts),
                                              message.name, message.options);
   member.opened = message.reply;
   say_hello(groups_.emplace(message.name, std::move(member)).first->second);
@@ -170,6 +178,7 @@ void Collectives::call(StateCall& message) {
 void Collectives::end_steps(const JobOver& message) {
   over_ = message.reason;
   break_up_graphs(over_);
+  news_.give_up();  // all are told of the end otherwise
 }
 
 // A replica that wants to go back to a checkpoint closes the epoch in which all train (epoch_fence.h),
@@ -203,6 +212,7 @@ void Collectives::begin_life(const GraphCall& graph) {
 void Collectives::on_message(const Sender& from, ActorMessage& message) {
   // One that the link could not carry is not answered, and does not count.
   if (!message.status.ok() && message.type == message_type<rank_messages::Probe>()) return;
+  confirm(from, message);
   if (message.type == not_found_type || on_opening(from, message)) return;
   if (auto* group = of_life(message.request))
     group->take(from, message);
@@ -225,6 +235,7 @@ void Collectives::on_lost(const PeerLost& lost) {
   for (auto& [name, member] : groups_)
     if (member.attempt != 0 && !name.starts_with(graph_groups)) lose_while_opening(member, lost);
   openings_.lose(lost);
+  news_.lose(lost);
   for (auto& [name, member] : groups_) {
     const bool leader = member.group->mail().rank_of(lost.task) == leading_rank;
     if (member.attempt == 0)

@@ -56,6 +56,14 @@ struct AskGroup {
   RankGroup::WaitsReply reply;
 };
 
+// server -> collectives, before the task ends: the reply comes when the other ranks have heard why their
+// groups are over, 1.5 s later at most.
+struct AwaitHeard {
+  std::function<void(bool)> reply;
+};
+// To itself: the wait for that has lasted long enough.
+struct EndFarewell {};
+
 // To itself, a while after a connection was lost: decide which ranks are lost.
 struct JudgeSuspects {};
 // To itself, a while after it began to measure: use what there is.
@@ -92,6 +100,7 @@ class Collectives {
   void refuse(const CallGroup& message, Status why);
   void refuse(const JoinGroup& message, Status why);
   void refuse(const AskGroup& message, Status why);
+  void refuse(const AwaitHeard& message, const Status& why);
   void refuse(const Sender& from, const ActorMessage& message, const Status& why);
 
  private:
@@ -141,6 +150,7 @@ class Collectives {
   CostModel costs_of(const Member& member) const;
 
   void on_message(const Sender& from, ActorMessage& message);
+  void confirm(const Sender& from, const ActorMessage& message) const;
   bool on_opening(const Sender& from, const ActorMessage& message);
   void refuse_opening(const Sender& from, const ActorMessage& message, const Status& why);
   void on_hello(const Sender& from, const rank_messages::Hello& hello);
@@ -158,6 +168,7 @@ class Collectives {
   GuardedActor* self_;
   Entrance& entrance_;
   TaskRef task_;
+  UnheardNews news_;
   std::map<std::string, Member, std::less<>> groups_;
   Openings openings_;
   std::uint64_t last_attempt_ = 0;
@@ -190,5 +201,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::CloseGroup)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::CallGroup)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::JoinGroup)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AskGroup)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::AwaitHeard)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::EndFarewell)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::JudgeSuspects)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::EndProbe)

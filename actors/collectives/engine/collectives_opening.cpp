@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "actors/collectives/engine/collectives.h"
+#include "actors/core/tell_incarnation.h"
 
 namespace actorflow {
 
@@ -49,8 +50,18 @@ bool Collectives::on_opening(const Sender& from, const ActorMessage& message) {
          take_if<Goodbye>(message, [&](const Goodbye& goodbye) { openings_.remove(from, goodbye); }) ||
          take_if<Welcome>(message, [&](const Welcome& welcome) { on_welcome(welcome); }) ||
          take_if<NotWelcome>(message, [&](const NotWelcome& no) { on_not_welcome(no); }) ||
+         take_if<Heard>(message, [&](const Heard& heard) { news_.heard(from, heard.news); }) ||
          take_if<Probe>(message, [&](const Probe& probe) { on_probe(from, probe, message.payload); }) ||
          take_if<Probed>(message, [&](const Probed& answer) { on_probed(from, answer); });
+}
+
+// Before the news is taken: nobody comes between. What the link could not carry has no number.
+void Collectives::confirm(const Sender& from, const ActorMessage& message) const {
+  if (!message.status.ok()) return;
+  const auto answer = [&](const auto& told) {
+    if (told.news != 0) tell_incarnation(*task_, from, as_letter(Heard{told.news}));
+  };
+  take_if<NotWelcome>(message, answer) || take_if<Broken>(message, answer);
 }
 
 // A greeting that could not be taken: its rank is told, so that it does not wait for an answer.
@@ -131,10 +142,11 @@ void Collectives::turn_away(Member& member, const Status& why) {
   const std::uint64_t life = std::exchange(member.welcomed, 0);
   for (const auto& [task, guest] : guests) {
     if (task == task_->own) continue;
+    const auto news = [&, to = Sender{task, guest.incarnation}] { return news_.number_for(to); };
     if (guest.waits)
-      tell(*task_, task, as_letter(NotWelcome{name, guest.attempt, why}));
+      tell(*task_, task, as_letter(NotWelcome{name, guest.attempt, why, news()}));
     else if (life != 0)
-      tell(*task_, task, as_letter(Broken{why}, life));
+      tell(*task_, task, as_letter(Broken{why, news()}, life));
   }
   if (!member.group->mail().leads()) member.group->mail().to_leader(Goodbye{name, member.attempt});
   on_not_welcome({name, member.attempt, why});

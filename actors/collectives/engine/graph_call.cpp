@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "actors/collectives/engine/fusion.h"
+#include "actors/collectives/operation/fusion.h"
 #include "dataflow/cluster/device_name.h"
 
 namespace actorflow {

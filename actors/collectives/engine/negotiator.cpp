@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/collectives/engine/board.h"
+#include "actors/collectives/operation/board.h"
 
 namespace actorflow {
 namespace {
@@ -54,34 +54,32 @@ Negotiator::Negotiator(const RankMail& mail, const PlanOptions& options)
 void Negotiator::propose(const Propose& message) {
   Name& entry = names_[message.of.name];
   if (message.of.use <= entry.decided) return;
-  if (message.of.use != entry.use) {
-    entry.use = message.of.use;
-    entry.calls.clear();
-    entry.all_wait = true;
-    if (entry.agreed) mail_.to_all(Revise{message.of, entry.version});
+  if (!entry.proposals || message.of.use != entry.proposals->use) {
+    entry.proposals = std::make_unique<Proposals>(Proposals{message.of.use});
+    if (entry.version != 0) mail_.to_all(Revise{message.of, entry.version});
   }
-  entry.calls.try_emplace(message.rank, message.call);
-  entry.all_wait = entry.all_wait && message.waits;
+  entry.proposals->calls.try_emplace(message.rank, message.call);
+  entry.proposals->all_look &= message.would_look;
   look_at(message.of.name, entry);
 }
 
 void Negotiator::failed(const UseOf& of) {
   Name& entry = names_[of.name];
   entry.decided = std::max(entry.decided, of.use);
+  if (entry.proposals && entry.proposals->use <= entry.decided) entry.proposals.reset();
 }
 
 void Negotiator::look_at(const std::string& name, Name& entry) {
-  if (entry.use <= entry.decided) return;
-  if (const auto why = objection(entry)) return refuse(name, entry, *why);
+  if (!entry.proposals) return;
+  if (const auto why = objection(*entry.proposals)) return refuse(name, entry, *why);
   std::set<int> known = joined_;
-  for (const auto& [rank, call] : entry.calls) known.insert(rank);
-  if (!entry.calls.empty() && static_cast<int>(known.size()) == mail_.size()) agree(name, entry);
+  for (const auto& [rank, call] : entry.proposals->calls) known.insert(rank);
+  if (static_cast<int>(known.size()) == mail_.size()) agree(name, entry);
 }
 
-std::optional<std::string> Negotiator::objection(const Name& entry) const {
-  if (entry.calls.empty()) return {};
-  const auto& [first, call] = *entry.calls.begin();
-  for (const auto& [rank, other] : entry.calls)
+std::optional<std::string> Negotiator::objection(const Proposals& proposals) const {
+  const auto& [first, call] = *proposals.calls.begin();
+  for (const auto& [rank, other] : proposals.calls)
     if (const auto difference = disagreement(call, first, other, rank)) return difference;
   if (joined_.empty()) return {};
   const bool of_zeros = call.kind == CollectiveKind::all_reduce &&
@@ -97,31 +95,32 @@ bool Negotiator::has_board(const CollectiveCall& call) const {
          page_bytes_ + Board::page_bytes(mail_.size(), contribution_bytes(call)) <= most_page_bytes;
 }
 
-// Showing is faster than any message to ranks that look; those that do not wait sleep.
-AllReducePlan Negotiator::plan_of(const Name& entry, bool has_board) const {
-  if (options_.algorithm == Algorithm::automatic && entry.all_wait && has_board)
-    return {Algorithm::direct};
-  return by_messages(*entry.agreed, hosts_, options_.algorithm, costs_);
+// Showing is faster than any message to ranks that look. A rank that does not, or has no memory for it,
+// gets messages from all: these are planned by what they cost.
+AllReducePlan Negotiator::plan_of(const CollectiveCall& call, bool is_shown) const {
+  if (options_.algorithm == Algorithm::automatic && is_shown) return {Algorithm::direct};
+  return by_messages(call, hosts_, options_.algorithm, costs_);
 }
 
 void Negotiator::agree(const std::string& name, Name& entry) {
-  entry.decided = entry.use;
-  entry.agreed = entry.calls.begin()->second;
+  const auto proposals = std::exchange(entry.proposals, nullptr);
+  const CollectiveCall& call = proposals->calls.begin()->second;
+  entry.decided = proposals->use;
   page_bytes_ -= std::exchange(entry.page_bytes, 0);
-  const bool has_board = this->has_board(*entry.agreed);
-  const AllReducePlan plan = plan_of(entry, has_board);
+  const bool has_board = this->has_board(call);
+  const AllReducePlan plan = plan_of(call, has_board && proposals->all_look);
   if (plan.algorithm == Algorithm::direct && has_board)
-    page_bytes_ += entry.page_bytes = Board::page_bytes(mail_.size(), contribution_bytes(*entry.agreed));
-  Agreed agreed{{name, entry.use}, ++entry.version, *entry.agreed, plan.algorithm, plan.chunks};
+    page_bytes_ += entry.page_bytes = Board::page_bytes(mail_.size(), contribution_bytes(call));
+  Agreed agreed{{name, entry.decided}, ++entry.version, call, plan.algorithm, plan.chunks};
   if (plan.algorithm == Algorithm::hierarchical) agreed.hosts = hosts_.runs;
   mail_.to_all(agreed);
-  entry.calls.clear();
 }
 
 void Negotiator::refuse(const std::string& name, Name& entry, const std::string& why) {
-  entry.decided = entry.use;
-  entry.calls.clear();
-  mail_.to_all(Failed{{name, entry.use}, {Code::invalid_argument, fmt::format("'{}': {}", name, why)}});
+  entry.decided = entry.proposals->use;
+  entry.proposals.reset();
+  mail_.to_all(
+      Failed{{name, entry.decided}, {Code::invalid_argument, fmt::format("'{}': {}", name, why)}});
 }
 
 bool Negotiator::join(int rank, std::uint32_t round) {

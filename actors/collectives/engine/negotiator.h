@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -46,19 +47,23 @@ class Negotiator {
   std::uint32_t round() const { return round_; }
 
  private:
+  // For a use on which the ranks do not agree yet.
+  struct Proposals {
+    std::uint64_t use = 0;
+    std::map<int, CollectiveCall> calls{};  // by rank
+    bool all_look = true;                   // those that call
+  };
+  // What stays of a name is small: a program may make new ones for ever (operation_names.h).
   struct Name {
-    std::uint64_t decided = 0;  // the newest use that was agreed on, or has failed
-    std::uint64_t use = 0;      // for which they propose now
-    std::map<int, CollectiveCall> calls;
-    bool all_wait = true;  // those that call
-    std::optional<CollectiveCall> agreed;
-    std::uint32_t version = 0;
-    std::size_t page_bytes = 0;  // of each rank, on the name's board
+    std::uint64_t decided = 0;               // the newest use that was agreed on, or has failed
+    std::uint32_t version = 0;               // of the newest agreement; 0: there was none
+    std::size_t page_bytes = 0;              // of each rank, on the name's board
+    std::unique_ptr<Proposals> proposals{};  // for a use that comes after
   };
   void look_at(const std::string& name, Name& entry);
-  std::optional<std::string> objection(const Name& entry) const;
+  std::optional<std::string> objection(const Proposals& proposals) const;
   void agree(const std::string& name, Name& entry);
-  AllReducePlan plan_of(const Name& entry, bool has_board) const;
+  AllReducePlan plan_of(const CollectiveCall& call, bool is_shown) const;
   bool has_board(const CollectiveCall& call) const;
   void refuse(const std::string& name, Name& entry, const std::string& why);
 

@@ -7,46 +7,12 @@
 #include <numeric>
 #include <utility>
 
-#include "actors/collectives/engine/shared_sum.h"
+#include "actors/collectives/operation/shared_sum.h"
 #include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 
 using namespace rank_messages;
-
-namespace {
-
-using Kind = CollectiveKind;
-
-void answer(const GroupCall& call, CollectiveResult result) {
-  if (call.reply) call.reply(std::move(result));
-}
-
-// Throws invalid_argument for a call that no rank can make.
-void check(const GroupCall& call, int ranks) {
-  check_call(call.call, ranks);
-  if (call.call.kind != Kind::all_gather && call.call.kind != Kind::all_to_all) return;
-  const Tensor& own = call.own.tensor;
-  if (own.shape().rank() == 0) throw invalid_argument("expected 1 dimension or more, got a scalar");
-  if (call.call.kind == Kind::all_gather) return;
-  const auto& splits = call.own.splits;
-  const bool fits = std::ssize(splits) == ranks && std::ranges::min(splits) >= 0 &&
-                    std::accumulate(splits.begin(), splits.end(), std::int64_t{0}) == own.shape()[0];
-  if (!fits)
-    throw invalid_argument(
-        fmt::format("expected a split for each of {} ranks, together {} rows, got [{}]", ranks,
-                    own.shape()[0], fmt::join(splits, ",")));
-}
-
-}  // namespace
-
-void describe(GroupCall& call) {
-  if (call.call.kind == Kind::barrier) return;
-  const auto dims = call.own.tensor.shape().dims();
-  call.call.dtype = call.own.tensor.dtype();
-  const bool rows_vary = call.call.kind == Kind::all_gather || call.call.kind == Kind::all_to_all;
-  call.call.dims.assign(dims.begin() + (rows_vary && !dims.empty() ? 1 : 0), dims.end());
-}
 
 RankGroup::RankGroup(RankMail mail, std::string name, const PlanOptions& options)
     : mail_(std::move(mail)), name_(std::move(name)), options_(options) {
@@ -73,145 +39,117 @@ void RankGroup::call(GroupCall call) {
   if (!broken_.ok()) return answer(call, {broken_});
   describe(call);
   if (!is_open()) return waiting_.push_back(std::move(call));
-  Entry& entry = *names_.try_emplace(call.name).first;
-  Name& name = entry.second;
-  if (name.use && name.use->of_zeros && !name.next) {
-    name.next = std::move(call);
-  } else if (name.use) {
+  NamedOperation& named = operation(call.name);
+  if (named.idle()) {
+    enter(named, std::move(call), false);
+  } else if (named.use().of_zeros && !named.next) {
+    named.next = std::move(call);
+  } else {
     const std::string what =
         fmt::format("{}: '{}' is in flight already; wait for it, or use another name", who(), call.name);
     answer(call, {{Code::failed_precondition, what}});
-  } else {
-    enter(entry, std::move(call), false);
   }
 }
 
-void RankGroup::enter(Entry& entry, GroupCall call, bool of_zeros) {
-  Name& name = entry.second;
-  const std::uint64_t number = ++name.used;
-  name.failed.erase(name.failed.begin(), name.failed.lower_bound(number));
-  if (const auto failed = name.failed.extract(number)) return answer(call, {failed.mapped()});
-  if (auto left = left_before(entry.first, number)) return answer(call, {std::move(*left)});
-  Use& use = name.use.emplace();
-  use.number = number;
-  use.call = std::move(call);
-  use.of_zeros = of_zeros;
-  use.since = now();
+NamedOperation& RankGroup::operation(const std::string& name) {
+  if (NamedOperation* const known = names_.find(name)) return *known;
+  if (names_.are_many())
+    for (NamedOperation* const unused : names_.unused()) {
+      drop_board(*unused);
+      names_.forget(*unused);
+    }
+  return names_.add(name);
+}
+
+void RankGroup::enter(NamedOperation& named, GroupCall call, bool of_zeros) {
+  auto fails = named.count_use();
+  if (!fails) fails = left_before(named.of());
+  if (fails) return answer(call, {std::move(*fails)});
+  named.announce(std::move(call), of_zeros, now());
   ++in_flight_;
   if (!of_zeros) try {
-      check(use.call, mail_.size());
+      check(named.use().call, mail_.size());
     } catch (const Error& error) {
-      return fail(entry, error.status());
+      return fail(named, error.status());
     }
-  const bool known =
-      name.agreed && name.agreed->call == name.use->call.call && name.propose_at != number;
-  if (!of_zeros) wake_joined(entry, joined_ranks_[round_]);
-  if (!name.use) return;
-  if (known)
-    begin(entry);
-  else
-    propose(entry);
+  const std::uint64_t number = named.used();
+  const bool is_agreed = named.is_agreed();
+  if (!of_zeros) wake_joined(named, joined_ranks_[round_]);
+  if (!named.in_flight(number)) return;  // those that have joined cannot take part in it
+  is_agreed ? begin(named) : propose(named);
 }
 
-void RankGroup::propose(const Entry& entry) {
-  const Use& use = *entry.second.use;
+void RankGroup::propose(const NamedOperation& named) {
+  const NamedOperation::Use& use = named.use();
   if (use.of_zeros) return;
-  mail_.to_leader(Propose{{entry.first, use.number}, mail_.rank(), use.call.call, use.call.waits});
+  const bool would_look = use.call.waits && has_memory_for_page(use.call.call);
+  mail_.to_leader(Propose{named.of(), mail_.rank(), use.call.call, would_look});
 }
 
-// REQUIRES: agreed on.
-void RankGroup::begin(Entry& entry) {
-  Name& name = entry.second;
-  Use& use = *name.use;
-  const Agreed& agreed = *name.agreed;
+void RankGroup::begin(NamedOperation& named) {
   try {
-    const SchedulePlan plan{agreed.call.kind, mail_.size(),  agreed.call.root,
-                            agreed.algorithm, agreed.chunks, agreed.hosts};
-    check_plan(plan);
-    use.call.call = agreed.call;
-    if (use.of_zeros)
-      use.call.own.tensor = Tensor::zeros(agreed.call.dtype, Shape(std::span(agreed.call.dims)));
-    use.operation =
-        std::make_unique<Operation>(mail_.task(), plan, mail_.rank(), agreed.call, use.call.own);
-    enter_board(entry);
-    for (const auto& [part, payload] : name.early)
-      if (part.of.use == use.number && part.version == agreed.version)
-        use.operation->receive(part.from, part.number, part.rows, payload);
-    // A part for this use by a newer agreement comes before that.
-    std::erase_if(name.early, [&](const auto& early) {
-      return std::pair(early.part.of.use, early.part.version) <= std::pair(use.number, agreed.version);
-    });
+    named.begin(mail_);
+    enter_board(named);
   } catch (...) {
-    return fail(entry, current_exception_status());
+    return fail(named, current_exception_status());
   }
-  advance(entry);
+  advance(named);
 }
 
-void RankGroup::advance(Entry& entry) {
-  Name& name = entry.second;
-  Use& use = *name.use;
+void RankGroup::advance(NamedOperation& named) {
+  Operation& operation = *named.use().operation;
+  auto& on_board = named.on_board;
   const auto send = [&](int rank, std::uint32_t number, std::vector<std::int64_t> rows, Tensor payload) {
-    if (use.on_board && name.board->show(rank, payload)) return;
-    if (use.on_board) name.woken_in = use.number;
-    mail_.to(
-        rank,
-        Part{{entry.first, use.number}, name.agreed->version, mail_.rank(), number, std::move(rows)},
-        std::move(payload));
+    if (on_board.to_look && on_board.board->show(rank, payload)) return;
+    if (on_board.to_look) on_board.woken_in = named.used();
+    mail_.to(rank, Part{named.of(), named.version(), mail_.rank(), number, std::move(rows)},
+             std::move(payload));
   };
   CollectiveResult result;
   try {
-    bool done = use.operation->advance(send);
-    if (!done && std::exchange(use.on_board, false)) {
-      if (look_at_board(entry) && name.board->shares_sums())
-        done = use.operation->advance(send, std::bind_front(reduce_together, std::ref(*name.board)));
+    bool done = operation.advance(send);
+    if (!done && std::exchange(on_board.to_look, false)) {
+      if (look_at_board(named) && on_board.board->shares_sums())
+        done = operation.advance(send, std::bind_front(reduce_together, std::ref(*on_board.board)));
       else
-        done = use.operation->advance(send);
+        done = operation.advance(send);
     }
     if (!done) return;
-    result = use.operation->take_result();
+    result = operation.take_result();
   } catch (...) {
-    return fail(entry, current_exception_status());
+    return fail(named, current_exception_status());
   }
-  finish(entry, std::move(result));
+  finish(named, std::move(result));
 }
 
 // Tells the others, who would wait for us.
-void RankGroup::fail(Entry& entry, const Status& why) {
-  const UseOf of{entry.first, entry.second.use->number};
-  const Status named{why.code, fmt::format("{}: {}", who(), why.message)};
-  mail_.to_others(Failed{of, named});
-  if (negotiator_) negotiator_->failed(of);
-  finish(entry, {named});
+void RankGroup::fail(NamedOperation& named, const Status& why) {
+  const Status ours{why.code, fmt::format("{}: {}", who(), why.message)};
+  mail_.to_others(Failed{named.of(), ours});
+  if (negotiator_) negotiator_->failed(named.of());
+  finish(named, {ours});
 }
 
-void RankGroup::finish(Entry& entry, CollectiveResult result) {
-  Name& name = entry.second;
-  if (result.status.ok()) note_done(entry, name.use->call.call.kind);
-  const GroupCall call = std::move(name.use->call);
-  name.use.reset();
+void RankGroup::finish(NamedOperation& named, CollectiveResult result) {
+  const GroupCall call = named.end();
   --in_flight_;
+  if (result.status.ok()) note_done(named, call.call.kind);
   answer(call, std::move(result));
-  if (name.next) enter(entry, *std::exchange(name.next, {}), false);
-  wake_up(entry);
+  if (named.next) enter(named, *std::exchange(named.next, {}), false);
+  wake_up(named);
   try_to_join();
   end_join();
 }
 
-void RankGroup::note_done(const Entry& entry, CollectiveKind kind) {
+void RankGroup::note_done(const NamedOperation& named, CollectiveKind kind) {
   last_kind_ = kind;
-  last_name_ = entry.first;
+  last_name_ = named.name();
   last_time_ = now();
 }
 
 void RankGroup::on_part(const Part& part, const Tensor& payload) {
-  Entry& entry = *names_.try_emplace(part.of.name).first;
-  Name& name = entry.second;
-  const bool this_use = name.use && part.of.use == name.used;
-  if (!this_use && part.of.use <= name.used) return;  // it is over
-  if (!this_use || !name.use->operation || part.version != name.agreed->version)
-    return name.early.push_back({part, payload});
-  name.use->operation->receive(part.from, part.number, part.rows, payload);
-  advance(entry);
+  NamedOperation& named = operation(part.of.name);
+  if (named.take(part, payload)) advance(named);
 }
 
 void RankGroup::on_propose(const Propose& message) {
@@ -221,31 +159,22 @@ void RankGroup::on_propose(const Propose& message) {
 void RankGroup::on_broken(const Broken& message) { break_up(message.why); }
 
 void RankGroup::on_revise(const Revise& message) {
-  Entry& entry = *names_.try_emplace(message.of.name).first;
-  Name& name = entry.second;
-  if (name.agreed && name.agreed->version > message.version) return;
-  if (name.used < message.of.use) name.propose_at = message.of.use;
-  if (!name.use || name.use->number != message.of.use || !name.use->operation) return;
-  name.use->operation.reset();
-  propose(entry);
+  NamedOperation& named = operation(message.of.name);
+  if (named.revise(message)) propose(named);
 }
 
 void RankGroup::on_agreed(const Agreed& message) {
-  Entry& entry = *names_.try_emplace(message.of.name).first;
-  Name& name = entry.second;
-  if (name.agreed && name.agreed->version >= message.version) return;
-  name.agreed = message;
-  if (name.use && name.use->number == message.of.use && !name.use->operation) return begin(entry);
-  if (joined_ && name.used < message.of.use) name.wake = Wake{message.of, message.version, round_};
-  wake_up(entry);
+  NamedOperation& named = operation(message.of.name);
+  if (!named.agree(message)) return;
+  if (named.in_flight(message.of.use)) return begin(named);
+  if (joined_ && named.used() < message.of.use) named.wake = Wake{message.of, message.version, round_};
+  wake_up(named);
 }
 
 void RankGroup::on_failed(const Failed& message) {
   if (negotiator_) negotiator_->failed(message.of);
-  Entry& entry = *names_.try_emplace(message.of.name).first;
-  Name& name = entry.second;
-  if (name.used < message.of.use) name.failed.try_emplace(message.of.use, message.why);
-  if (name.use && name.use->number == message.of.use) finish(entry, {message.why});
+  NamedOperation& named = operation(message.of.name);
+  if (named.fail(message.of, message.why)) finish(named, {message.why});
 }
 
 void RankGroup::take(const Sender& from, const ActorMessage& message) {

@@ -1,9 +1,7 @@
 // A task's part in a group of ranks: the operations that it has entered, until they are done.
 //
-// Uses. A name (of a gradient, say) is used again and again; all ranks count its uses, so that parts of
-// one are never taken for parts of another. No rank is done with a use before all have entered it
-// (dataflow/collectives). A rank whose call is what was agreed on begins at once; otherwise it proposes,
-// and the leader (negotiator.h) answers everybody.
+// A name (of a gradient, say) is used again and again (named_operation.h). A rank whose call is what was
+// agreed on begins at once; otherwise it proposes, and the leader (negotiator.h) answers everybody.
 #pragma once
 
 #include <chrono>
@@ -16,30 +14,15 @@
 #include <string>
 #include <vector>
 
-#include "actors/collectives/engine/board.h"
+#include "actors/collectives/engine/group_call.h"
 #include "actors/collectives/engine/negotiator.h"
-#include "actors/collectives/engine/operation.h"
+#include "actors/collectives/engine/operation_names.h"
 #include "actors/collectives/engine/rank_mail.h"
 
 namespace actorflow {
 
 // The time between two reports of the same wait.
 inline constexpr std::chrono::seconds stall_report_interval{10};
-
-// A call of a rank; its dtype and dimensions are those of the tensor. `reply` is called once, unless the
-// call is given up.
-struct GroupCall {
-  std::string name;
-  CollectiveCall call;
-  RankInput own;
-  std::function<void(CollectiveResult)> reply;
-  StepId step = 0;     // of a graph's node; 0: a program's call
-  bool waits = false;  // a thread does nothing else meanwhile
-};
-
-// Sets the call's dtype and dimensions from its tensor, for the agreement. For gathers and all-to-alls
-// without the number of rows, in which ranks may differ.
-void describe(GroupCall& call);
 
 // Used by the actor, or by the thread that holds its lock (collectives.h). Every function may call
 // replies, which only pass results on.
@@ -99,43 +82,15 @@ class RankGroup {
   void tick();
 
  private:
-  struct Use {
-    std::uint64_t number = 0;
-    GroupCall call;
-    bool of_zeros = false;                 // we have joined, and take part for the others' sake
-    std::unique_ptr<Operation> operation;  // none: not agreed on
-    bool on_board = false;                 // we have still to look at the board
-    Clock::time_point since{}, next_report{};
-    std::optional<std::map<int, rank_messages::Standing>> asked;  // the other ranks have been
-  };
-  struct EarlyPart {
-    rank_messages::Part part;
-    Tensor payload;
-  };
-  struct Name {
-    std::uint64_t used = 0;  // entered so often
-    std::optional<Use> use;  // in flight
-    std::optional<rank_messages::Agreed> agreed;
-    std::uint64_t propose_at = 0;            // this use, though the call is what was agreed on
-    std::map<std::uint64_t, Status> failed;  // uses to come
-    std::vector<EarlyPart> early;
-    std::optional<Board> board;
-    std::uint64_t woken_in = 0;  // the newest use in which a message was needed beside the board
-    std::vector<std::pair<rank_messages::Page, Tensor>> pages;  // for the board
-    std::optional<rank_messages::Wake> wake;
-    std::optional<GroupCall> next;  // a call behind a use of zeros
-    Clock::time_point next_warning{};
-  };
-  using Entry = std::map<std::string, Name, std::less<>>::value_type;
-
   // rank_group.cpp
-  void enter(Entry& entry, GroupCall call, bool of_zeros);
-  void propose(const Entry& entry);
-  void begin(Entry& entry);
-  void advance(Entry& entry);
-  void finish(Entry& entry, CollectiveResult result);
-  void note_done(const Entry& entry, CollectiveKind kind);
-  void fail(Entry& entry, const Status& why);
+  NamedOperation& operation(const std::string& name);
+  void enter(NamedOperation& named, GroupCall call, bool of_zeros);
+  void propose(const NamedOperation& named);
+  void begin(NamedOperation& named);
+  void advance(NamedOperation& named);
+  void finish(NamedOperation& named, CollectiveResult result);
+  void note_done(const NamedOperation& named, CollectiveKind kind);
+  void fail(NamedOperation& named, const Status& why);
   void take_letter(int sender, const ActorMessage& message);
   void on_part(const rank_messages::Part& part, const Tensor& payload);
   void on_propose(const rank_messages::Propose& message);
@@ -146,23 +101,25 @@ class RankGroup {
 
   // rank_group_board.cpp
   std::size_t page_bytes() const;
-  void enter_board(Entry& entry);
-  void make_page(const Entry& entry, Board& board) const;
-  void drop_board(Name& name);
+  BufferRef memory_for_page(const CollectiveCall& call) const;
+  bool has_memory_for_page(const CollectiveCall& call) const;
+  void enter_board(NamedOperation& named);
+  void make_page(const NamedOperation& named, Board& board) const;
+  void drop_board(NamedOperation& named);
   void on_page(const rank_messages::Page& page, const Tensor& memory);
-  bool look_at_board(Entry& entry);
-  std::chrono::microseconds time_to_look(const Name& name, std::uint64_t use) const;
-  Entry* entry_for_glance(GroupCall& call);
-  bool look_at_pages(Entry& entry, GroupCall& call, std::span<Bytes> contributions);
+  bool look_at_board(NamedOperation& named);
+  std::chrono::microseconds time_to_look(const NamedOperation& named, std::uint64_t use) const;
+  NamedOperation* operation_for_glance(GroupCall& call);
+  bool look_at_pages(NamedOperation& named, GroupCall& call, std::span<Bytes> contributions);
 
   // rank_group_join.cpp
   bool takes_zeros(const CollectiveCall& call) const;
-  void wake_joined(Entry& entry, const std::set<int>& ranks);
+  void wake_joined(NamedOperation& named, const std::set<int>& ranks);
   void try_to_join();
   void on_joined(const rank_messages::Joined& message);
   void on_all_joined(const rank_messages::AllJoined& message);
   void on_wake(const rank_messages::Wake& message);
-  void wake_up(Entry& entry);
+  void wake_up(NamedOperation& named);
   void end_join();
   void give_up_join();
 
@@ -170,11 +127,11 @@ class RankGroup {
   void end_with(const Status& why);
   void drop_names();
   void on_left(const rank_messages::Left& message);
-  std::optional<Status> left_before(const std::string& name, std::uint64_t use) const;
+  std::optional<Status> left_before(const rank_messages::UseOf& use) const;
   // rank_group_stall.cpp
   void on_inquire(const rank_messages::Inquire& message);
   void on_standing(const rank_messages::Standing& message);
-  void report(Entry& entry);
+  void report(const NamedOperation& named);
   std::string last_done() const;
   // rank_group_waits.cpp
   void on_ask_waits(const rank_messages::AskWaits& message);
@@ -197,7 +154,7 @@ class RankGroup {
   const PlanOptions options_;
   std::optional<Negotiator> negotiator_;  // the leader's
   Status broken_;
-  std::map<std::string, Name, std::less<>> names_;
+  OperationNames names_;
   std::vector<GroupCall> waiting_;  // for the group to open
   std::size_t in_flight_ = 0;
   CollectiveKind last_kind_{};  // of the newest operation that is done

@@ -14,29 +14,30 @@ using namespace rank_messages;
 
 namespace {
 
-// Once.
-void answer(GroupCall& call, const Status& why) {
-  if (call.reply) call.reply({why});
+void answer_once(GroupCall& call, const Status& why) {
+  answer(call, {why});
   call.reply = {};
 }
 
 }  // namespace
 
-// Everybody hears of it from whoever notices: ranks that do not talk to the lost one would not.
+// Everybody hears of it from whoever notices: ranks that do not talk to the lost one would not. One that
+// has left drops what comes.
 void RankGroup::break_up(const Status& why) {
   if (!broken_.ok()) return;
-  if (is_open()) mail_.to_others(Broken{why});
+  for (int rank = 0; is_open() && rank < mail_.size(); ++rank)
+    if (rank != mail_.rank() && !left_.contains(rank)) mail_.tell_end(rank, why);
   end_with(why);
 }
 
 // Answers first: where that fails, the group is not broken yet, and whoever breaks it up again answers
 // the rest.
 void RankGroup::end_with(const Status& why) {
-  for (auto& [key, name] : names_) {
-    if (name.use) answer(name.use->call, why);
-    if (name.next) answer(*name.next, why);
+  for (NamedOperation& named : names_.all()) {
+    if (!named.idle()) answer_once(named.use().call, why);
+    if (named.next) answer_once(*named.next, why);
   }
-  for (auto& call : waiting_) answer(call, why);
+  for (auto& call : waiting_) answer_once(call, why);
   if (join_reply_) join_reply_(why, 0);
   join_reply_ = {};
   answer_questions(why);
@@ -50,12 +51,12 @@ void RankGroup::end_with(const Status& why) {
 
 // What others may still read stays as long as the group where they cannot be told to let go of it.
 void RankGroup::drop_names() {
-  for (auto& [key, name] : names_) {
-    name.use.reset();
-    name.next.reset();
+  for (NamedOperation& named : names_.all()) {
+    if (!named.idle()) named.end();
+    named.next.reset();
   }
   try {
-    for (auto& [key, name] : names_) drop_board(name);
+    for (NamedOperation& named : names_.all()) drop_board(named);
     names_.clear();
   } catch (const std::exception& error) {
     spdlog::warn("{}: what ranks have shown in '{}' stays: {}", who(), name_, error.what());
@@ -77,25 +78,24 @@ void RankGroup::lose(const PeerLost& lost) {
   suspect.since = now();
 }
 
-// One that has left has sent all its parts: what has not come by now does not come any more.
+// The first one that is lost is the reason: others may have ended because of it. One that has left has
+// sent all its parts: what has not come by now does not come any more.
 bool RankGroup::judge_suspects() {
-  for (auto suspect = suspects_.begin(); suspect != suspects_.end();) {
-    const auto& [rank, of] = *suspect;
-    if (now() - of.since < last_words) {
-      ++suspect;
-      continue;
-    }
-    const bool needed = std::ranges::any_of(names_, [rank = rank](const auto& entry) {
-      const auto& use = entry.second.use;
-      return use && (!use->operation || use->operation->needs(rank));
+  while (!suspects_.empty()) {
+    const auto first =
+        std::ranges::min_element(suspects_, {}, [](const auto& entry) { return entry.second.since; });
+    const auto& [rank, suspect] = *first;
+    if (now() - suspect.since < last_words) return true;
+    const bool needed = std::ranges::any_of(names_.all(), [rank = rank](const NamedOperation& named) {
+      return !named.idle() && (!named.running() || named.use().operation->needs(rank));
     });
     if (needed || !left_.contains(rank)) {
-      break_up(Status(of.why));
+      break_up(Status(suspect.why));
       return false;
     }
-    suspect = suspects_.erase(suspect);
+    suspects_.erase(first);
   }
-  return !suspects_.empty();
+  return false;
 }
 
 // The other ranks' next step opens the group anew, as ours does: uses are counted from the beginning.
@@ -105,13 +105,13 @@ void RankGroup::give_up(StepId step) {
     join_reply_ = {};
     any = joined_;
   }
-  for (auto& [key, name] : names_) {
-    if (name.use && name.use->call.step == step) {
-      name.use->call.reply = {};
+  for (NamedOperation& named : names_.all()) {
+    if (!named.idle() && named.use().call.step == step) {
+      named.use().call.reply = {};
       any = true;
     }
-    if (name.next && name.next->step == step) {
-      name.next.reset();
+    if (named.next && named.next->step == step) {
+      named.next.reset();
       any = true;
     }
   }
@@ -123,8 +123,7 @@ void RankGroup::close() {
   const Status closed{Code::cancelled, fmt::format("{} has closed the group '{}'", who(), name_)};
   if (!idle()) return break_up(closed);
   if (!broken_.ok()) return;
-  Left left{mail_.rank(), round_, {}};
-  for (const auto& [key, name] : names_) left.entered.push_back({key, name.used});
+  const Left left{mail_.rank(), round_, names_.used()};
   // One that has left drops what comes.
   for (int rank = 0; is_open() && rank < mail_.size(); ++rank)
     if (rank != mail_.rank() && !left_.contains(rank)) mail_.to(rank, left);
@@ -137,20 +136,20 @@ void RankGroup::on_left(const Left& message) {
   give_up_join();
   auto& entered = left_[message.rank];
   for (const auto& of : message.entered) entered[of.name] = of.use;
-  for (auto& entry : names_) {
-    const auto& use = entry.second.use;
-    const auto left = use ? left_before(entry.first, use->number) : std::nullopt;
-    if (left) finish(entry, {*left});
+  for (NamedOperation& named : names_.all()) {
+    const auto left = named.idle() ? std::nullopt : left_before(named.of());
+    if (left) finish(named, {*left});
   }
 }
 
-std::optional<Status> RankGroup::left_before(const std::string& name, std::uint64_t use) const {
+// Why the use cannot be made any more, if a rank has left before it.
+std::optional<Status> RankGroup::left_before(const UseOf& use) const {
   for (const auto& [rank, entered] : left_) {
-    const auto last = entered.find(name);
-    if (last != entered.end() && last->second >= use) continue;
+    const auto last = entered.find(use.name);
+    if (last != entered.end() && last->second >= use.use) continue;
     return Status{Code::failed_precondition,
                   fmt::format("{} has left the group '{}', and takes no part in '{}'",
-                              mail_.name_of(rank), name_, name)};
+                              mail_.name_of(rank), name_, use.name)};
   }
   return {};
 }

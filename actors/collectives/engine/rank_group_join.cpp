@@ -13,15 +13,14 @@ bool RankGroup::takes_zeros(const CollectiveCall& call) const {
 }
 
 // What they cannot take part in fails.
-void RankGroup::wake_joined(Entry& entry, const std::set<int>& ranks) {
-  const Use& use = *entry.second.use;
+void RankGroup::wake_joined(NamedOperation& named, const std::set<int>& ranks) {
+  const NamedOperation::Use& use = named.use();
   if (ranks.empty() || use.of_zeros) return;
   if (!takes_zeros(use.call.call))
-    return fail(entry, {Code::invalid_argument,
+    return fail(named, {Code::invalid_argument,
                         mail_.name_of(*ranks.begin()) +
                             " has no more data, which only sums and averages can do without"});
-  const std::uint32_t version = entry.second.agreed ? entry.second.agreed->version : 0;
-  for (const int rank : ranks) mail_.to(rank, Wake{{entry.first, use.number}, version, round_});
+  for (const int rank : ranks) mail_.to(rank, Wake{named.of(), named.version(), round_});
 }
 
 void RankGroup::join(std::function<void(Status, int last)> reply, StepId step) {
@@ -54,8 +53,8 @@ void RankGroup::on_joined(const Joined& message) {
   if (negotiator_ && negotiator_->join(message.rank, message.round))
     mail_.to_all(AllJoined{message.rank, message.round});
   if (!joined_ranks_[message.round].insert(message.rank).second || message.round != round_) return;
-  for (auto& entry : names_)
-    if (entry.second.use) wake_joined(entry, {message.rank});
+  for (NamedOperation& named : names_.all())
+    if (!named.idle()) wake_joined(named, {message.rank});
 }
 
 void RankGroup::on_all_joined(const AllJoined& message) {
@@ -67,21 +66,20 @@ void RankGroup::on_all_joined(const AllJoined& message) {
 }
 
 void RankGroup::on_wake(const Wake& message) {
-  Entry& entry = *names_.try_emplace(message.of.name).first;
-  if (message.round != round_ || message.of.use <= entry.second.used) return;
-  entry.second.wake = message;
-  wake_up(entry);
+  NamedOperation& named = operation(message.of.name);
+  if (message.round != round_ || message.of.use <= named.used()) return;
+  named.wake = message;
+  wake_up(named);
 }
 
 // Once the use before is done, and what was agreed on is known.
-void RankGroup::wake_up(Entry& entry) {
-  Name& name = entry.second;
-  if (!joined_ || !name.wake || name.use || name.wake->round != round_) return;
-  if (name.wake->of.use != name.used + 1 || !name.agreed || name.agreed->version < name.wake->version)
-    return;
-  if (!takes_zeros(name.agreed->call)) return;  // whoever woke us has failed
-  name.wake.reset();
-  enter(entry, {.name = entry.first, .call = name.agreed->call, .own = {}, .reply = {}}, true);
+void RankGroup::wake_up(NamedOperation& named) {
+  if (!joined_ || !named.wake || !named.idle() || named.wake->round != round_) return;
+  const auto& agreed = named.agreed();
+  if (named.wake->of.use != named.used() + 1 || !agreed || agreed->version < named.wake->version) return;
+  if (!takes_zeros(agreed->call)) return;  // whoever woke us has failed
+  named.wake.reset();
+  enter(named, {.name = named.name(), .call = agreed->call, .own = {}, .reply = {}}, true);
 }
 
 // The others may go on while our last operation of zeros still waits for their results.

@@ -24,16 +24,16 @@ constexpr auto survey_time = 1s;
 void RankGroup::tick() {
   if (survey_ && now() - survey_->since >= survey_time) end_survey();
   end_late_questions();
-  for (auto& entry : names_) {
-    auto& use = entry.second.use;
-    if (!use) continue;
-    if (use->asked) {
-      report(entry);
-      use->asked.reset();
-      use->next_report = now() + stall_report_interval;
-    } else if (now() >= std::max(use->since + patience, use->next_report)) {
-      use->asked.emplace();
-      mail_.to_others(Inquire{{entry.first, use->number}, mail_.rank(), use->call.call.to_string()});
+  for (NamedOperation& named : names_.all()) {
+    if (named.idle()) continue;
+    NamedOperation::Use& use = named.use();
+    if (use.asked) {
+      report(named);
+      use.asked.reset();
+      use.next_report = now() + stall_report_interval;
+    } else if (now() >= std::max(use.since + patience, use.next_report)) {
+      use.asked.emplace();
+      mail_.to_others(Inquire{named.of(), mail_.rank(), use.call.call.to_string()});
     }
   }
 }
@@ -45,25 +45,24 @@ std::string RankGroup::last_done() const {
 }
 
 void RankGroup::on_inquire(const Inquire& message) {
-  Name& name = names_[message.of.name];
-  const bool entered = name.used >= message.of.use;
+  NamedOperation& named = operation(message.of.name);
+  const bool entered = named.used() >= message.of.use;
   mail_.to(message.rank, Standing{message.of, mail_.rank(), entered, last_done()});
-  if (entered || now() < name.next_warning) return;
-  name.next_warning = now() + stall_report_interval;
+  if (entered || now() < named.next_warning) return;
+  named.next_warning = now() + stall_report_interval;
   spdlog::warn("{}: {} waits for {} '{}', which {} has not called; {}",
                mail_.task()->self.name.to_string(), mail_.name_of(message.rank), message.call,
                message.of.name, who(), last_done());
 }
 
 void RankGroup::on_standing(const Standing& message) {
-  const auto entry = names_.find(message.of.name);
-  if (entry == names_.end() || !entry->second.use) return;
-  Use& use = *entry->second.use;
-  if (use.asked && use.number == message.of.use) use.asked->emplace(message.rank, message);
+  NamedOperation* const named = names_.find(message.of.name);
+  if (!named || !named->in_flight(message.of.use)) return;
+  if (auto& asked = named->use().asked) asked->emplace(message.rank, message);
 }
 
-void RankGroup::report(Entry& entry) {
-  const Use& use = *entry.second.use;
+void RankGroup::report(const NamedOperation& named) {
+  const NamedOperation::Use& use = named.use();
   std::string missing;
   const auto add = [&](int rank, const std::string& what) {
     missing += fmt::format("; {} {}", mail_.name_of(rank), what);
@@ -78,7 +77,7 @@ void RankGroup::report(Entry& entry) {
   }
   if (missing.empty()) missing = "; all ranks have called it, and their messages are under way";
   spdlog::warn("{}: {} '{}' has waited for {:.0f} s{}", mail_.task()->self.name.to_string(),
-               use.call.call.to_string(), entry.first, seconds_since(use.since), missing);
+               use.call.call.to_string(), named.name(), seconds_since(use.since), missing);
 }
 
 }  // namespace actorflow

@@ -54,11 +54,12 @@ void RankGroup::on_survey(const Survey& message) {
 
 RankAccount RankGroup::account() const {
   RankAccount account{.in_flight = {}, .used = {}, .joined_for = {}, .last = last_done()};
-  for (const auto& [key, name] : names_) {
-    account.used.push_back({key, name.used});
-    if (const auto& use = name.use; use && !use->of_zeros)
-      account.in_flight.push_back(
-          {key, use->number, use->call.call.to_string(), seconds_since(use->since)});
+  for (const auto& [name, use] : names_.used()) account.used.push_back({name, use});
+  for (const NamedOperation& named : names_.all()) {
+    if (named.idle() || named.use().of_zeros) continue;
+    const NamedOperation::Use& use = named.use();
+    account.in_flight.push_back(
+        {named.name(), named.used(), use.call.call.to_string(), seconds_since(use.since)});
   }
   if (joined_) account.joined_for = seconds_since(joined_since_);
   return account;

@@ -8,9 +8,11 @@
 
 namespace actorflow {
 
-RankMail::RankMail(TaskRef task, std::vector<TaskId> members, std::vector<std::string> hosts)
+RankMail::RankMail(TaskRef task, std::vector<TaskId> members, UnheardNews& news,
+                   std::vector<std::string> hosts)
     : task_(std::move(task)),
       members_(std::move(members)),
+      news_(news),
       hosts_by_program_(std::move(hosts)),
       rank_(rank_of(task_->own)) {
   if (rank_ < 0)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/collectives/engine/rank_messages.h"
+#include "actors/collectives/engine/unheard_news.h"
 #include "actors/core/task_context.h"
 #include "actors/named/message_type.h"
 
@@ -18,8 +19,10 @@ inline constexpr const char* collectives_name = "actorflow.collectives";
 class RankMail {
  public:
   // `hosts`: of the ranks, as the program says; none: by the addresses of their tasks. Throws
-  // invalid_argument if our task is no member, or a member is there twice.
-  RankMail(TaskRef task, std::vector<TaskId> members, std::vector<std::string> hosts = {});
+  // invalid_argument if our task is no member, or a member is there twice. REQUIRES: `news` outlives
+  // this.
+  RankMail(TaskRef task, std::vector<TaskId> members, UnheardNews& news,
+           std::vector<std::string> hosts = {});
 
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(members_.size()); }
@@ -71,6 +74,10 @@ class RankMail {
     for (int rank = 0; rank < size(); ++rank)
       if (rank != rank_) to(rank, message);
   }
+  // Tells another rank that the group is over.
+  void tell_end(int rank, const Status& why) const {
+    to(rank, rank_messages::Broken{why, news_.number_for(rank_in_life(rank))});
+  }
 
  private:
   [[noreturn]] void refuse_claim(int sender, int claimed) const;
@@ -78,6 +85,7 @@ class RankMail {
 
   TaskRef task_;
   std::vector<TaskId> members_;
+  UnheardNews& news_;
   std::vector<std::string> hosts_by_program_;
   int rank_;
   std::uint64_t life_ = 0;

@@ -1,6 +1,7 @@
-// What the ranks of a group say to each other. But for those of opening (Hello to Probed) a message
-// travels with the group's life (ActorMessage::request), and one of another life is dropped. A message
-// may come twice, and a later one before an earlier one: everything here can be told by its numbers.
+// What the ranks of a group say to each other. But for those of opening (Hello to Probed) and Heard a
+// message travels with the group's life (ActorMessage::request), and one of another life is dropped. A
+// message may come twice, and a later one before an earlier one: everything here can be told by its
+// numbers.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +45,7 @@ struct NotWelcome {
   std::string group;
   std::uint64_t attempt;
   Status why;
+  std::uint64_t news = 0;  // as Broken::news
 };
 
 // The leader, when all have said hello -> a rank, and its answer once it has read the payload: measures
@@ -73,7 +75,8 @@ struct Propose {
   UseOf of;
   std::int32_t rank;
   CollectiveCall call;
-  bool waits = false;  // a thread does nothing else meanwhile
+  // A thread does nothing else meanwhile, and would look at pages of the others and show one (board.h).
+  bool would_look = false;
 };
 // The leader -> all: a rank wants something else than we have agreed on as `version`. Propose what you
 // do.
@@ -172,9 +175,14 @@ struct Left {
   std::uint32_t round;
   std::vector<UseOf> entered;
 };
-// A rank -> all: the group is over.
+// A rank -> the others: the group is over. `news` is the number by which they confirm that they have
+// heard it (unheard_news.h); 0: they need not.
 struct Broken {
   Status why;
+  std::uint64_t news = 0;
+};
+struct Heard {
+  std::uint64_t news;
 };
 
 // The rank in whose name a message speaks: that which it says, or the leader, who alone may say some.

@@ -1,4 +1,4 @@
-#include "actors/collectives/engine/board.h"
+#include "actors/collectives/operation/board.h"
 
 #include <algorithm>
 #include <atomic>

@@ -21,7 +21,7 @@
 #include <span>
 #include <vector>
 
-#include "actors/collectives/engine/arithmetic.h"
+#include "actors/collectives/operation/arithmetic.h"
 #include "dataflow/values/tensor.h"
 
 namespace actorflow {

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "actors/collectives/engine/arithmetic.h"
-#include "actors/collectives/engine/board.h"
+#include "actors/collectives/operation/arithmetic.h"
+#include "actors/collectives/operation/board.h"
 
 namespace actorflow {
 

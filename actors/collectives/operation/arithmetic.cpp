@@ -1,4 +1,4 @@
-#include "actors/collectives/engine/arithmetic.h"
+#include "actors/collectives/operation/arithmetic.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "actors/collectives/engine/shared_sum.h"
+#include "actors/collectives/operation/shared_sum.h"
 
 #include <algorithm>
 #include <array>

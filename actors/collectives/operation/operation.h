@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/collectives/engine/arithmetic.h"
+#include "actors/collectives/operation/arithmetic.h"
 #include "actors/core/task_context.h"
 #include "dataflow/collectives/schedule.h"
 #include "kernels/core/computing.h"

@@ -1,4 +1,4 @@
-#include "actors/collectives/engine/fusion.h"
+#include "actors/collectives/operation/fusion.h"
 
 #include <cstddef>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "actors/collectives/engine/operation.h"
+#include "actors/collectives/operation/operation.h"
 
 #include <fmt/format.h>
 
