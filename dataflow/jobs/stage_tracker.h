@@ -52,6 +52,7 @@ class StageTracker {
   void pause(std::size_t part, double until);
   // Ends the waits that are over by now. False if there are none.
   bool resume(double now);
+  bool has_paused() const { return !paused_.empty(); }
   // Notes that the attempt has ended without a result, through no fault of the part. False if it has not
   // run.
   bool give_back(const PartAttempt& attempt, int task);

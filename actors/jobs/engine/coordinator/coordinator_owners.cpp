@@ -65,7 +65,7 @@ bool JobCoordinator::wait_for_owner(StageNumber number, Stage& stage, std::size_
   const int owner = stage.spec->owners[part];
   const Task& task = tasks_[static_cast<std::size_t>(owner)];
   const bool is_at_it = task.ready >= number;
-  if (is_at_it || (catching_up_.contains(owner) && anything_runs())) come_nearer(owner);
+  if (is_at_it || (catching_up_.contains(owner) && anything_is_under_way())) come_nearer(owner);
   if (is_at_it) return true;
   Lack& lack = lack_of(stage, part, {number, part}, now());
   lack.of.insert(owner);

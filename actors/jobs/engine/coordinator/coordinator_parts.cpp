@@ -269,11 +269,9 @@ void JobCoordinator::on_failed(int from, Stage& stage, const PartRan& ran) {
 }
 
 // What a disk forbids it will forbid again, but that of another task may allow it. All else that a disk
-// refuses is better asked for later, except by a task that makes its share again: the job does not wait
-// for it.
+// refuses is better asked for later, also by a task that makes its share again.
 JobCoordinator::Chance JobCoordinator::chance_of(const Stage& stage, const PartRan& ran) const {
-  const bool catches_up = !stage.spec->owners.empty() && ran.id.stage != current_;
-  if (!ran.of_disk || catches_up) return may_pass(ran.status.code) ? Chance::now : Chance::none;
+  if (!ran.of_disk) return may_pass(ran.status.code) ? Chance::now : Chance::none;
   if (ran.status.code != Code::permission_denied)
     return may_pass(ran.status.code) ? Chance::later : Chance::none;
   if (!stage.spec->owners.empty()) return Chance::none;

@@ -291,7 +291,10 @@ void JobCoordinator::on_tick() {
 
 // The end of a stage.
 
+// Where no stage runs, the job itself has not failed, only the tasks that catch up.
 void JobCoordinator::fail(Status why) {
+  if (current_ == 0 && !catching_up_.empty())
+    spdlog::warn("{}; it ends the tasks that catch up", why.message);
   for (const auto& [task, number] : std::exchange(catching_up_, {}))
     order_.mail->to_agent(task, StageDone{number, why, {}, skipped_});
   if (current_ != 0) end_stage(std::move(why));

@@ -161,7 +161,7 @@ class JobCoordinator {
   JobEnded end_of(int task, std::uint64_t to = 0) const;
   JobIs job_is(std::uint64_t to = 0) const;
   void reply_if_all_have_left();
-  bool anything_runs() const;
+  bool anything_is_under_way() const;
 
   // For the journal.
   bool recall(StageNumber number, Stage& stage);
