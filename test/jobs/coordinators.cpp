@@ -86,6 +86,25 @@ BOOST_AUTO_TEST_CASE(messages_that_never_come_end_the_job_and_say_why) {
     BOOST_TEST(done->status.message.find(expected) != std::string::npos, done->status.message);
 }
 
+BOOST_AUTO_TEST_CASE(of_a_part_that_fails_for_several_reasons_only_those_of_a_disk_count_as_refusals) {
+  StageSpec stage = last_stage();
+  stage.parts = 1;
+  Coordinator coordinator(stage);
+  coordinator.say(StageReady{1, {}, 1});
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    const auto run = coordinator.inbox.run.take();
+    BOOST_REQUIRE(run);
+    PartRan ran{run->id, {Code::resource_exhausted, "there is no memory"}, {}};
+    if (attempt >= 2) ran = {run->id, {Code::disk_error, "cannot write 'out'"}, {}, {}, true};
+    coordinator.say(ran);
+  }
+  const auto done = coordinator.inbox.done.take();
+  BOOST_REQUIRE(done);
+  BOOST_TEST(done->status.message.starts_with(
+                 "write: part 0 of 1: cannot write 'out'; the disk has refused 2 times: have it looked"),
+             done->status.message);
+}
+
 // The other part is not made: there would be ever more for the program, which takes none of it.
 BOOST_AUTO_TEST_CASE(a_stage_with_more_results_than_it_may_have_ends_at_once) {
   StageSpec stage = last_stage();

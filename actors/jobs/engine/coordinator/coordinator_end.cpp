@@ -33,7 +33,7 @@ std::optional<std::pair<int, StageNumber>> JobCoordinator::one_without_its_own()
     const Task& known = tasks_[static_cast<std::size_t>(task)];
     if (known.incarnation == 0 || task == order_.mail->own()) continue;
     for (const auto& [number, stage] : stages_)
-      if (known.ready <= number && stage.done && lacks_own(stage, task)) return std::pair(task, number);
+      if (known.ready <= number && stage.done && stage.lacks_own(task)) return std::pair(task, number);
   }
   return std::nullopt;
 }
