@@ -91,8 +91,9 @@ bool JobCoordinator::is_over(const BoundedWait& wait) const {
 // The task has come or is lost. What others do is no reason to wait for it, or for what it has, any
 // longer.
 void JobCoordinator::renew_waits_of(int task) {
+  const double time = now();
   for (auto& [number, stage] : stages_)
-    for (PartState& part : stage.parts) part.renew_waits_of(task, now());
+    for (PartState& part : stage.parts) part.renew_waits_of(task, time);
   if (ending_) end_wait_->renew(now());
 }
 
