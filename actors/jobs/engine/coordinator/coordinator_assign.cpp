@@ -55,7 +55,7 @@ void JobCoordinator::assign() {
 }
 
 bool JobCoordinator::assign_one(int position) {
-  const Task& task = tasks_[static_cast<std::size_t>(position)];
+  const Task& task = task_at(position);
   for (auto& [number, stage] : stages_) {
     if (!stage.spec || !stage.tracker.has_pending() || number > task.ready || !has_room(task, stage))
       continue;
@@ -69,7 +69,7 @@ bool JobCoordinator::assign_one(int position) {
 }
 
 bool JobCoordinator::assign_backup(int position) {
-  const Task& task = tasks_[static_cast<std::size_t>(position)];
+  const Task& task = task_at(position);
   StageState& stage = stages_.at(current_);
   if (task.ready < current_ || task.running >= task.slots || stage.is_owned()) return false;
   std::size_t slots = 0;
@@ -86,7 +86,7 @@ bool JobCoordinator::assign_backup(int position) {
 }
 
 void JobCoordinator::run(StageState& stage, const PartAttempt& attempt, int task) {
-  ++tasks_[static_cast<std::size_t>(task)].running;
+  ++task_at(task).running;
   PartState& part = stage.parts[attempt.part];
   RunPart order{{stage.number, attempt.part, attempt.attempt},
                 {part.skips.begin(), part.skips.end()},

@@ -30,7 +30,7 @@ void JobCoordinator::end(const EndJob& how) {
 // it was out of reach since.
 std::optional<std::pair<int, StageNumber>> JobCoordinator::one_without_its_own() const {
   for (int task = 0; task < order_.mail->tasks(); ++task) {
-    const Task& known = tasks_[static_cast<std::size_t>(task)];
+    const Task& known = task_at(task);
     if (known.incarnation == 0 || task == order_.mail->own()) continue;
     for (const auto& [number, stage] : stages_)
       if (known.ready <= number && stage.done && stage.lacks_own(task)) return std::pair(task, number);

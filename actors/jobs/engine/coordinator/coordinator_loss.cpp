@@ -21,13 +21,13 @@ void JobCoordinator::on_undelivered(int task, const Status& why) {
 }
 
 void JobCoordinator::on_lost(const PeerLost& lost) {
-  const auto position = static_cast<std::size_t>(lost.task);
-  Task& task = tasks_[position];
+  const auto position = static_cast<int>(lost.task);
+  const Task& task = task_at(position);
   if (task.incarnation == 0 || !lost.concerns({lost.task, task.incarnation})) return;
   if (!end_)  // a task that has been told of the end may go
     spdlog::warn("{}: {}; its parts run again elsewhere", order_.mail->name_of(order_.mail->own()),
                  lost.reason.message);
-  lose(static_cast<int>(position));
+  lose(position);
   assign();
   reply_if_all_have_left();
 }
@@ -36,7 +36,7 @@ void JobCoordinator::lose(int from) {
   renew_waits_of(from);
   Task gone;
   gone.has_left = true;
-  tasks_[static_cast<std::size_t>(from)] = std::move(gone);
+  task_at(from) = std::move(gone);
   catching_up_.erase(from);
   for (auto& [number, stage] : stages_) stage.tracker.lose_task(from);
   if (StageState* stage = running_stage()) {

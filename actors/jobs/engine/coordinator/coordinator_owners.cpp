@@ -57,7 +57,7 @@ bool JobCoordinator::look_after_owners(StageState& stage) {
 bool JobCoordinator::wait_for_owner(StageState& stage, std::size_t part) {
   if (stage.tracker.is_made(part)) return true;
   const int owner = stage.spec->owners[part];
-  const Task& task = tasks_[static_cast<std::size_t>(owner)];
+  const Task& task = task_at(owner);
   const bool is_at_it = task.ready >= stage.number;
   if (is_at_it || (catching_up_.contains(owner) && anything_is_under_way())) come_nearer(owner);
   if (is_at_it) return true;

@@ -87,7 +87,7 @@ bool JobCoordinator::has_room_for_result(StageState& stage, const PartOutcome& o
 
 // An attempt that has run at the task runs no longer.
 void JobCoordinator::leave(int position) {
-  Task& task = tasks_[static_cast<std::size_t>(position)];
+  Task& task = task_at(position);
   if (task.running > 0) --task.running;
 }
 

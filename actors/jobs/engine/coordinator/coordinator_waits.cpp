@@ -51,7 +51,7 @@ void JobCoordinator::on(int from, const PartNotRun& part) {
     not_there.hit();
     if (!lose_part(*part.missing, part.status)) return;
   } else {
-    tasks_[static_cast<std::size_t>(from)].ready = 0;  // until it says again where it is
+    task_at(from).ready = 0;  // until it says again where it is
   }
   if (part.missing || part.status.code == Code::aborted) {
     stage.tracker.give_back(part.id.in_stage(), from);
@@ -69,7 +69,7 @@ bool JobCoordinator::are_apart(const PartNotRun& part, int from) const {
   if (!part.missing || part.status.code != Code::unavailable) return false;
   const int holder = part.missing->holder, own = order_.mail->own();
   return holder >= 0 && holder < std::ssize(tasks_) && holder != from && holder != own && from != own &&
-         tasks_[static_cast<std::size_t>(holder)].incarnation != 0;
+         task_at(holder).incarnation != 0;
 }
 
 std::string JobCoordinator::reason_of(const PartNotRun& part, int from) const {
@@ -115,7 +115,7 @@ bool JobCoordinator::waits(StageState& stage, const PartNotRun& part, int from) 
       fail({part.status.code, why});
       return false;
     }
-    tasks_[static_cast<std::size_t>(from)].ready = 0;  // its next attempt is not at once
+    task_at(from).ready = 0;  // its next attempt is not at once
   }
   if (lack.wait.is_to_be_said(now())) spdlog::warn("{}; it is tried again", why);
   return true;

@@ -99,12 +99,13 @@ void JobCoordinator::on_letter(const Sender& from, const ActorMessage& letter) {
 
 // A task that comes in another life has nothing of what it had.
 JobCoordinator::Task& JobCoordinator::meet(const Sender& from) {
-  Task& task = tasks_[static_cast<std::size_t>(from.task)];
+  const auto position = static_cast<int>(from.task);
+  Task& task = task_at(position);
   if (task.incarnation == from.incarnation) return task;
-  if (task.incarnation != 0) lose(static_cast<int>(from.task));
+  if (task.incarnation != 0) lose(position);
   task.incarnation = from.incarnation;
-  renew_waits_of(static_cast<int>(from.task));
-  if (!end_) task.has_left = static_cast<int>(from.task) == order_.mail->own();
+  renew_waits_of(position);
+  if (!end_) task.has_left = position == order_.mail->own();
   return task;
 }
 
@@ -127,13 +128,13 @@ void JobCoordinator::on(const Sender& from, const JoinJob& join) {
     return mail.to_agent(task, job_is(join.by));
   }
   // Who has left this job wants to join the next one, of which another coordinator will say what it is.
-  const Task& known = tasks_[static_cast<std::size_t>(task)];
+  const Task& known = task_at(task);
   const bool joins_next = !join.build.empty() && known.left_as == from.incarnation;
   if (!joins_next) mail.to_agent(task, end_of(task, join.by));
 }
 
 void JobCoordinator::on(int from, StageReady& ready) {
-  Task& task = tasks_[static_cast<std::size_t>(from)];
+  Task& task = task_at(from);
   if (ready.stage > task.ready) come_nearer(from);
   task.ready = ready.stage;
   task.slots = ready.slots;
@@ -149,7 +150,7 @@ void JobCoordinator::on(int from, StageReady& ready) {
 // What it has spent is spent, whatever becomes of the task; a message that was not delivered is followed
 // by one with the same numbers.
 void JobCoordinator::on(int from, const AgentProgress& progress) {
-  tasks_[static_cast<std::size_t>(from)].progress = progress;
+  task_at(from).progress = progress;
   Spent& spent = spent_[{from, progress.by}];
   if (spent.stage != progress.stage) spent.busy_seconds = 0;
   spent.stage = progress.stage;
@@ -158,16 +159,16 @@ void JobCoordinator::on(int from, const AgentProgress& progress) {
 }
 
 void JobCoordinator::on(int from, const JobLeft&) {
-  const auto incarnation = tasks_[static_cast<std::size_t>(from)].incarnation;
+  const auto incarnation = task_at(from).incarnation;
   lose(from);
-  tasks_[static_cast<std::size_t>(from)].left_as = incarnation;
+  task_at(from).left_as = incarnation;
   assign();
   reply_if_all_have_left();
 }
 
 // Tasks that run other functions, or read other files, must not work on one result.
 void JobCoordinator::check_fingerprint(int from) {
-  const Task& task = tasks_[static_cast<std::size_t>(from)];
+  const Task& task = task_at(from);
   const StageState* stage = running_stage();
   if (!stage || task.ready != current_ || task.fingerprint == stage->spec->fingerprint) return;
   const auto [ours, theirs] = first_difference(stage->spec->fingerprint, task.fingerprint);

@@ -12,11 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "actors/jobs/engine/agent/agent_orders.h"
 #include "actors/jobs/engine/agent/bounded_wait.h"
-#include "actors/jobs/engine/agent/job_agent.h"
 #include "actors/jobs/engine/coordinator/coordinator_orders.h"
 #include "actors/jobs/engine/coordinator/stage_state.h"
 #include "actors/jobs/messages/job_mail.h"
+#include "actors/runtime/guarded_actor.h"
+#include "actors/runtime/thread_affinity.h"
 #include "dataflow/jobs/stage_tracker.h"
 
 namespace actorflow {
@@ -59,6 +61,8 @@ class JobCoordinator {
 
   void on_letter(const Sender& from, const ActorMessage& letter);
   void on_tick();
+  Task& task_at(int position) { return tasks_[static_cast<std::size_t>(position)]; }
+  const Task& task_at(int position) const { return tasks_[static_cast<std::size_t>(position)]; }
   Task& meet(const Sender& from);
   void check_fingerprint(int task);
   void fail(Status why);
