@@ -30,10 +30,10 @@ struct LackWait {
   std::set<int> tasks;  // whose coming or loss begins the wait anew
 };
 
-// Three things may be there of a part, one without the other: a checksum, from the first time that it
-// was made, which what is made of it later must have, too; what an attempt has made, at the task that
-// the tracker names; and files of an earlier run or attempt, from which it is taken over if that task is
-// lost. A part without all three has yet to be made.
+// A part is new until an attempt of this run or of an earlier one has made it, and has a checksum from
+// then on, which whatever is made of it later must have, too. What was made lies at the task that the
+// tracker names, in files, or in both. If that task is lost, the part is taken over from its files; if
+// these are not whole, or there are none, it is made again.
 struct PartState {
   // Whether an attempt has made something else than an earlier one.
   bool differs(std::uint64_t from) const { return checksum && *checksum != from; }
