@@ -27,13 +27,13 @@ Point made_again("a part of a job that was lost is made again"),
 
 StageState* JobCoordinator::stage_with(StageNumber number, std::uint64_t part) {
   const auto found = stages_.find(number);
-  return found == stages_.end() || found->second.parts.size() <= part ? nullptr : &found->second;
+  return found == stages_.end() || found->second.tracker.parts() <= part ? nullptr : &found->second;
 }
 
 void JobCoordinator::on(int from, const PartRan& ran) {
   StageState* const stage = stage_with(ran.id.stage, ran.id.part);
   if (!stage) return;
-  stage->part(ran.id.part).waits.clear();
+  if (stage->spec) stage->part(ran.id.part).waits.clear();
   if (!ran.status.ok()) return on_failed(from, *stage, ran);
   if (stage->spec && stage->tracker.grant(ran.id.in_stage(), from))
     return order_.mail->to_agent(from, AcceptPart{ran.id});

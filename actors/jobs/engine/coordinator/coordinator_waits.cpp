@@ -24,9 +24,9 @@ bool JobCoordinator::lose_part(const MissingPart& missing, const Status& why) {
   if (!input) return true;
   const auto part = static_cast<std::size_t>(missing.part);
   // Several attempts may find one loss.
-  if (!input->tracker.lose_part(part, missing.holder) || why.code != Code::data_loss) return true;
-  const std::string who = fmt::format("{}: what part {} has kept at {}",
-                                      input->spec ? input->spec->name : "an earlier stage", part,
+  const bool was_there = input->tracker.lose_part(part, missing.holder);
+  if (!was_there || why.code != Code::data_loss || !input->spec) return true;
+  const std::string who = fmt::format("{}: what part {} has kept at {}", input->spec->name, part,
                                       order_.mail->name_of(missing.holder));
   const unsigned changes = ++input->parts[part].changes;
   if (changes >= order_.max_attempts) {

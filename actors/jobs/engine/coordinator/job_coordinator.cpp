@@ -77,7 +77,7 @@ void JobCoordinator::forget(StageNumber number) {
   StageState& stage = found->second;
   const std::vector runs(stage.tracker.runs().begin(), stage.tracker.runs().end());
   for (const auto& run : runs) drop(stage, run);
-  const auto spec = std::exchange(stage.spec, nullptr);  // may forget others when it is destroyed
+  const auto spec = stage.close();
 }
 
 // Agents.
@@ -211,7 +211,7 @@ void JobCoordinator::end_stage(Status status) {
   const StageNumber number = std::exchange(current_, 0);
   const std::vector runs(stage.tracker.runs().begin(), stage.tracker.runs().end());
   for (const auto& run : runs) give_back(stage, run.attempt, run.task);
-  const auto spec = stage.spec->keeps ? nullptr : std::exchange(stage.spec, nullptr);
+  const auto spec = stage.spec->keeps ? nullptr : stage.close();
   for (std::size_t task = 0; task < tasks_.size(); ++task)
     if (tasks_[task].ready == number && (!done.status.ok() || !stage.lacks_own(static_cast<int>(task))))
       order_.mail->to_agent(static_cast<int>(task), done);

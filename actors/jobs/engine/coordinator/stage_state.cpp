@@ -67,4 +67,9 @@ std::vector<PartOutcome> StageState::take_outcomes() {
   return outcomes;
 }
 
+std::shared_ptr<const StageSpec> StageState::close() {
+  parts = {};
+  return std::exchange(spec, nullptr);
+}
+
 }  // namespace actorflow

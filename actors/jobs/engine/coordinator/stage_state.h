@@ -43,14 +43,17 @@ struct StageState {
   void note_weight(const PartMade& made);
   // The outcomes by part, which are gone here. For the end of the stage.
   std::vector<PartOutcome> take_outcomes();
+  // Nothing of it runs any more, and nothing is known of its parts. Returns its spec, which may forget
+  // other stages when it is destroyed.
+  std::shared_ptr<const StageSpec> close();
 
   const StageNumber number;
-  std::shared_ptr<const StageSpec> spec;  // null: nothing of it runs any more
+  std::shared_ptr<const StageSpec> spec;  // null: it is closed
   const std::uint32_t in_plan;
   StageTracker tracker;
   std::set<StageNumber> reads;
   const double began;
-  std::vector<PartState> parts;
+  std::vector<PartState> parts;  // none: it is closed
   // The longest pause of a part that was logged since the task last made one, by the task whose disk
   // has refused.
   std::map<int, std::chrono::seconds> told_pauses;
