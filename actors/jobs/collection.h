@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "actors/jobs/context/job_context.h"
+#include "actors/jobs/context/stage_node.h"
 #include "actors/jobs/outputs/outputs.h"
 #include "actors/jobs/outputs/parquet_sink.h"
 #include "actors/jobs/partitions/joined.h"

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "actors/jobs/context/engine_options.h"
 #include "actors/runtime/threaded_runtime.h"
 #include "dataflow/values/error.h"
 

@@ -4,6 +4,7 @@
 #include <ranges>
 #include <utility>
 
+#include "actors/jobs/context/engine_options.h"
 #include "actors/jobs/engine/job_over.h"
 #include "actors/jobs/job.h"
 #include "actors/jobs/outputs/outputs.h"

@@ -10,30 +10,24 @@ namespace {
 constexpr double made_before_backups = 0.9;
 constexpr double times_the_median = 3, least_seconds = 1;
 
-// A small part may take as long as others: not all that it does depends on its bytes.
-std::vector<double> sizes_of(std::span<const std::uint64_t> bytes) {
+double mean_of(std::span<const std::uint64_t> bytes) {
   double all = 0;
   for (const std::uint64_t each : bytes) all += static_cast<double>(each);
-  if (all == 0) return {};
-  std::vector<double> sizes;
-  for (const std::uint64_t each : bytes)
-    sizes.push_back(std::max(1.0, static_cast<double>(each) * static_cast<double>(bytes.size()) / all));
-  return sizes;
+  return all / static_cast<double>(bytes.size());
 }
 
 }  // namespace
 
 StageTracker::StageTracker(std::span<const int> homes, bool keeps, bool bound,
                            std::span<const std::uint64_t> bytes)
-    : keeps_(keeps),
-      homes_(bound ? std::vector(homes.begin(), homes.end()) : std::vector<int>()),
-      made_(homes.size()),
-      holders_(homes.size(), nowhere),
-      attempts_(homes.size()),
-      failures_(homes.size()),
-      num_pending_(homes.size()),
-      sizes_(sizes_of(bytes)) {
-  for (std::size_t part = 0; part < homes.size(); ++part) pending_[homes[part]].push_back(part);
+    : keeps_(keeps), bound_(bound), parts_(homes.size()), num_pending_(homes.size()) {
+  const double mean = bytes.empty() ? 0 : mean_of(bytes);
+  for (std::size_t part = 0; part < homes.size(); ++part) {
+    parts_[part].home = homes[part];
+    // A small part may take as long as others: not all that it does depends on its bytes.
+    if (mean > 0) parts_[part].size = std::max(1.0, static_cast<double>(bytes[part]) / mean);
+    pending_[homes[part]].push_back(part);
+  }
 }
 
 std::deque<std::size_t>* StageTracker::queue_for(int task, const CanRun& can_run, std::size_t spare) {
@@ -63,7 +57,7 @@ std::optional<PartAttempt> StageTracker::next(int task, double now, const CanRun
 }
 
 PartAttempt StageTracker::begin(std::size_t part, int task, double now, bool is_backup) {
-  const PartAttempt attempt{part, attempts_[part]++};
+  const PartAttempt attempt{part, parts_[part].attempts++};
   runs_.push_back({attempt, task, now, false, is_backup});
   return attempt;
 }
@@ -84,7 +78,8 @@ std::optional<PartAttempt> StageTracker::backup(int task, double now, std::size_
     return std::nullopt;
   const double usual = usual_time();
   const auto slow = std::ranges::find_if(runs_, [&](const Run& run) {
-    const double limit = std::max(least_seconds, times_the_median * usual * size(run.attempt.part));
+    const double limit =
+        std::max(least_seconds, times_the_median * usual * parts_[run.attempt.part].size);
     return run.task != task && !run.granted && now - run.began > limit &&
            runs_of(run.attempt.part).size() == 1;
   });
@@ -109,7 +104,7 @@ std::optional<StageTracker::Run> StageTracker::oldest_run() const {
 }
 
 bool StageTracker::grant(const PartAttempt& attempt, int task) {
-  if (made_[attempt.part]) return false;
+  if (is_made(attempt.part)) return false;
   Run* ours = nullptr;
   for (auto& run : runs_) {
     if (run.attempt.part != attempt.part) continue;
@@ -131,20 +126,21 @@ bool StageTracker::take_run(const PartAttempt& attempt, int task, Run* taken) {
 
 bool StageTracker::accept(const PartAttempt& attempt, int task, double now) {
   Run run;
-  if (!take_run(attempt, task, &run) || made_[attempt.part]) return false;
-  made_[attempt.part] = true;
-  holders_[attempt.part] = task;
-  durations_.push_back((now - run.began) / size(attempt.part));
+  Part& part = parts_[attempt.part];
+  if (!take_run(attempt, task, &run) || part.is_made) return false;
+  part.is_made = true;
+  part.holder = task;
+  durations_.push_back((now - run.began) / part.size);
   ++num_made_;
   return true;
 }
 
 std::deque<std::size_t>& StageTracker::queue_again(std::size_t part) {
-  return homes_.empty() ? again_ : pending_[homes_[part]];
+  return bound_ ? pending_[parts_[part].home] : again_;
 }
 
 void StageTracker::put_back(std::size_t part) {
-  if (made_[part] || !runs_of(part).empty()) return;
+  if (is_made(part) || !runs_of(part).empty()) return;
   queue_again(part).push_back(part);
   ++num_pending_;
 }
@@ -163,10 +159,10 @@ bool StageTracker::resume(double now) {
 
 unsigned StageTracker::fail(const PartAttempt& attempt, int task) {
   if (take_run(attempt, task, nullptr)) {
-    ++failures_[attempt.part];
+    ++parts_[attempt.part].failures;
     put_back(attempt.part);
   }
-  return failures_[attempt.part];
+  return parts_[attempt.part].failures;
 }
 
 bool StageTracker::give_back(const PartAttempt& attempt, int task) {
@@ -187,7 +183,7 @@ std::size_t StageTracker::lose_task(int task) {
 
 std::size_t StageTracker::leave_home(int task) {
   const auto home = pending_.find(task);
-  if (home == pending_.end() || !homes_.empty()) return 0;
+  if (home == pending_.end() || bound_) return 0;
   const std::deque<std::size_t> parts = std::move(home->second);
   pending_.erase(home);
   auto& anywhere = pending_[nowhere];
@@ -196,9 +192,10 @@ std::size_t StageTracker::leave_home(int task) {
 }
 
 bool StageTracker::lose_part(std::size_t part, int task) {
-  if (!keeps_ || !made_[part] || holders_[part] != task) return false;
-  made_[part] = false;
-  holders_[part] = nowhere;
+  Part& lost = parts_[part];
+  if (!keeps_ || !lost.is_made || lost.holder != task) return false;
+  lost.is_made = false;
+  lost.holder = nowhere;
   --num_made_;
   lost_.push_back(part);
   return true;
@@ -222,7 +219,7 @@ void StageTracker::skip(std::size_t part) {
     queue.erase(found);
     --num_pending_;
     if (keeps_) return lost_.push_back(part);
-    made_[part] = true;
+    parts_[part].is_made = true;
     ++num_made_;
     return;
   }

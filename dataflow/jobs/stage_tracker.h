@@ -52,6 +52,7 @@ class StageTracker {
   void pause(std::size_t part, double until);
   // Ends the waits that are over by now. False if there are none.
   bool resume(double now);
+  bool has_paused() const { return !paused_.empty(); }
   // Notes that the attempt has ended without a result, through no fault of the part. False if it has not
   // run.
   bool give_back(const PartAttempt& attempt, int task);
@@ -82,39 +83,43 @@ class StageTracker {
   // lost. REQUIRES: it has not begun.
   void skip(std::size_t part);
 
-  std::size_t parts() const { return made_.size(); }
+  std::size_t parts() const { return parts_.size(); }
   std::size_t made() const { return num_made_; }
-  bool is_made(std::size_t part) const { return made_[part]; }
+  bool is_made(std::size_t part) const { return parts_[part].is_made; }
   bool finished() const { return num_made_ == parts(); }
   std::size_t lost() const { return lost_.size(); }
   // The task that made the part and holds it.
-  int holder(std::size_t part) const { return holders_[part]; }
+  int holder(std::size_t part) const { return parts_[part].holder; }
   bool has_pending() const { return num_pending_ > 0; }
   // The task with the attempt that has run longest; nowhere if none runs.
   std::optional<Run> oldest_run() const;
 
  private:
+  // A part that is not made waits in one of the queues, runs, is paused, or is lost and unwanted.
+  struct Part {
+    int home = nowhere;
+    double size = 1;  // the mean of all is 1, and none counts as smaller
+    bool is_made = false;
+    int holder = nowhere;  // while it is made
+    unsigned attempts = 0, failures = 0;
+  };
+
   std::deque<std::size_t>* queue_for(int task, const CanRun& can_run, std::size_t spare);
   PartAttempt begin(std::size_t part, int task, double now, bool is_backup);
   bool take_run(const PartAttempt& attempt, int task, Run* run);
   void put_back(std::size_t part);
   std::deque<std::size_t>& queue_again(std::size_t part);
-  double size(std::size_t part) const { return sizes_.empty() ? 1 : sizes_[part]; }
   double usual_time() const;
 
-  const bool keeps_;
-  const std::vector<int> homes_;  // of parts that run nowhere else
-  std::vector<bool> made_;
-  std::vector<int> holders_;
-  std::vector<unsigned> attempts_, failures_;
+  const bool keeps_, bound_;
+  std::vector<Part> parts_;
   std::vector<std::size_t> lost_;
   std::deque<std::size_t> again_;
   std::multimap<double, std::size_t> paused_;       // by when their waits are over
   std::map<int, std::deque<std::size_t>> pending_;  // by home; `nowhere` for the others
   std::size_t num_pending_ = 0;
   std::vector<Run> runs_;
-  const std::vector<double> sizes_;  // of the parts: the mean is 1, and none counts as smaller
-  std::vector<double> durations_;    // of parts that are made, by their sizes
+  std::vector<double> durations_;  // of parts that are made, by their sizes
   std::size_t num_made_ = 0;
 };
 

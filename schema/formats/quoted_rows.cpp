@@ -31,7 +31,7 @@ std::optional<std::string_view> QuotedRows::next(std::string_view& text) {
   if (row_.size() > max_row_bytes_)
     throw invalid_argument("a row of CSV has " + std::to_string(row_.size()) +
                            " bytes or more, above the limit of " + std::to_string(max_row_bytes_) +
-                           ": is a quote not closed?");
+                           ": are all of its quotes closed?");
   is_whole_ = !is_quoted;
   if (is_quoted) return std::nullopt;
   return without_return(row_);

@@ -32,6 +32,15 @@ void start_with_wide_shares(JobCluster& job, std::size_t task,
   job.start(task, {.slow_us = slow_us, .flags = flags, .environment = environment});
 }
 
+// Kills the task's process; the next one catches up, by its own disk.
+void begin_again_when_it_has_its_share(JobCluster& job, std::size_t task,
+                                       const std::vector<std::string>& environment) {
+  BOOST_TEST(job[task].prints("counting"));
+  job[task].send_signal(SIGKILL);
+  BOOST_TEST(job[task].wait() == 128 + SIGKILL);
+  start_with_wide_shares(job, task, environment);
+}
+
 std::size_t lines_of_shares(const JobCluster& job) {
   std::size_t lines = 0;
   for (const auto& [name, text] : files_of(job.file("shares")))
@@ -107,18 +116,26 @@ BOOST_AUTO_TEST_CASE(a_large_share_goes_to_the_disk_that_has_room) {
   }
 }
 
-// A process that is killed when it has its share gets it again on a disk that is full, or broken.
-BOOST_AUTO_TEST_CASE(a_large_share_that_cannot_be_made_again_ends_the_job_and_names_the_file) {
-  for (const int error : {ENOSPC, EIO}) {
+// By a task that is back, while the job goes on.
+BOOST_AUTO_TEST_CASE(a_large_share_is_made_again_on_a_disk_that_fails_for_a_while) {
+  for (const int error : {EIO, ENOSPC}) {
     JobCluster job(2);
-    start_with_wide_shares(job, 0, {}, 3000);
-    start_with_wide_shares(job, 1, {}, 3000);
-    BOOST_TEST(job[1].prints("counting"));
-    job[1].send_signal(SIGKILL);
-    BOOST_TEST(job[1].wait() == 128 + SIGKILL);
-    start_with_wide_shares(job, 1, broken_disk(job, rule("pwrite /scratch.", error)));
-    expect_end_of_bad_disk(job, error, "spilled/scratch.");
+    for (std::size_t task = 0; task < 2; ++task) start_with_wide_shares(job, task, {}, 3000);
+    begin_again_when_it_has_its_share(job, 1, broken_disk(job, rule("pwrite /scratch.", error)));
+    BOOST_TEST(job.coordinator().prints("; it runs again in 1 s"), job.coordinator().output());
+    broken_disk(job, "");
+    job.expect_success();
+    BOOST_TEST(lines_of_shares(job) == 700u);
   }
+}
+
+// What the job does meanwhile takes longer than all tries of the task that is back.
+BOOST_AUTO_TEST_CASE(a_large_share_that_cannot_be_made_again_ends_the_job_and_names_the_file) {
+  JobCluster job(2);
+  for (std::size_t task = 0; task < 2; ++task) start_with_wide_shares(job, task, {}, 20'000);
+  begin_again_when_it_has_its_share(job, 1, broken_disk(job, rule("pwrite /scratch.", EIO)));
+  expect_end_of_bad_disk(job, EIO, "spilled/scratch.");
+  BOOST_TEST(says(job.coordinator(), "the disk has refused 4 times"), job.coordinator().output());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,6 +8,7 @@
 
 #include "actors/runtime/threaded_runtime.h"
 #include "test/jobs/support/coordinator_inbox.h"
+#include "test/support/log_lines.h"
 
 BOOST_AUTO_TEST_SUITE(coordinators)
 
@@ -84,6 +85,25 @@ BOOST_AUTO_TEST_CASE(messages_that_never_come_end_the_job_and_say_why) {
   for (const char* expected :
        {"4 messages", "this process", "of 300 bytes is over its limit of 200 bytes"})
     BOOST_TEST(done->status.message.find(expected) != std::string::npos, done->status.message);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_part_that_fails_for_several_reasons_only_those_of_a_disk_count_as_refusals) {
+  StageSpec stage = last_stage();
+  stage.parts = 1;
+  Coordinator coordinator(stage);
+  coordinator.say(StageReady{1, {}, 1});
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    const auto run = coordinator.inbox.run.take();
+    BOOST_REQUIRE(run);
+    PartRan ran{run->id, {Code::resource_exhausted, "there is no memory"}, {}};
+    if (attempt >= 2) ran = {run->id, {Code::disk_error, "cannot write 'out'"}, {}, {}, true};
+    coordinator.say(ran);
+  }
+  const auto done = coordinator.inbox.done.take();
+  BOOST_REQUIRE(done);
+  BOOST_TEST(done->status.message.starts_with(
+                 "write: part 0 of 1: cannot write 'out'; the disk has refused 2 times: have it looked"),
+             done->status.message);
 }
 
 // The other part is not made: there would be ever more for the program, which takes none of it.
@@ -283,6 +303,28 @@ BOOST_AUTO_TEST_CASE(a_task_that_comes_back_hears_of_its_share_when_that_is_made
   BOOST_REQUIRE(done);
   BOOST_TEST(done->stage == 2u);
   BOOST_TEST(done->status.ok(), done->status.to_string());
+}
+
+// No stage runs, so the job has not failed; the coordinator says why the task ends.
+BOOST_AUTO_TEST_CASE(a_task_that_cannot_get_its_share_again_ends_and_is_told_why) {
+  StageSpec share = last_stage();
+  share.parts = 1;
+  share.keeps = true;
+  share.owners = {0};
+  test::LogLines log;
+  Coordinator coordinator(share);
+  coordinator.say(StageReady{2, {}, 1});  // so that it hears of no end, which is kept for later lives
+  coordinator.make_part(0, 1);
+  BOOST_REQUIRE(coordinator.reports.last.take());
+  coordinator.say(StageReady{1, {}, 1}, 2);
+  const auto run = coordinator.inbox.run.take();
+  BOOST_REQUIRE(run);
+  coordinator.say(PartRan{run->id, {Code::permission_denied, "cannot create 'x'"}, {}, {}, true}, 2);
+  const auto done = coordinator.inbox.done.take();
+  BOOST_REQUIRE(done);
+  BOOST_TEST((done->status.code == Code::permission_denied));
+  BOOST_TEST(log.all().find("cannot create 'x'; it ends the tasks that catch up") != std::string::npos,
+             log.all());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -57,7 +57,19 @@ BOOST_AUTO_TEST_CASE(what_write_csv_writes_of_any_text_is_read_again) {
   BOOST_CHECK_EXCEPTION(read(false), Error, test::says("where CsvInput::line_breaks is true"));
   test::write_file(folder.file("cut.csv"), "a,1\n\"b\nc,2\n");
   BOOST_CHECK_EXCEPTION(job.read_csv<Row>(folder.file("cut.csv"), {.line_breaks = true}).collect(),
-                        Error, test::says("in the row at byte 4 a quote is not closed"));
+                        Error, test::says("cut.csv' at byte 4: a quote of this row is not closed"));
+}
+
+BOOST_AUTO_TEST_CASE(a_line_break_within_a_header_is_refused) {
+  const test::Folder folder;
+  test::write_file(folder.file("in.csv"), "a,\"two\nlines\"\n1,2\n");
+  Job job(small_parts());
+  for (const bool line_breaks : {false, true})
+    BOOST_CHECK_EXCEPTION(
+        (job.read_csv<std::pair<int, int>>(folder.file("in.csv"),
+                                           {.header = true, .line_breaks = line_breaks})),
+        Error,
+        test::says("in.csv': a quote is not closed in its line: expected names without line breaks"));
 }
 
 BOOST_AUTO_TEST_CASE(a_table_is_csv_unless_its_files_are_parquet) {

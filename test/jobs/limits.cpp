@@ -44,6 +44,13 @@ BOOST_AUTO_TEST_CASE(a_record_for_which_there_is_too_little_memory_is_refused) {
   test::write_file(folder.file("in.txt"), "short\n" + std::string(13 * mib, 'x') + "\n");
   expect(test::status_of([&] { Job(options).read_text(folder.file("in.txt")).count(); }),
          "in.txt: the line at byte 6 is longer than 12582912 bytes");
+  test::write_file(folder.file("in.csv"),
+                   "a\n\"" + std::string(11 * mib, 'x') + "\n" + std::string(11 * mib, 'x') + "\n");
+  expect(test::status_of([&] {
+           Job(options).read_csv<std::string>(folder.file("in.csv"), {.line_breaks = true}).count();
+         }),
+         "in.csv' at byte 2: a row of CSV has 23068675 bytes or more, above the limit of 12582912: are "
+         "all of its quotes closed?");
   const auto large = [](int) { return std::string(13 * mib, 'x'); };
   const std::string too_large = "a record of 13631492 bytes is larger than a part may hold: 12582912";
   expect(test::status_of([&] {

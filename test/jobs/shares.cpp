@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/actorflow.h"
+#include "actors/jobs/context/engine_options.h"
 #include "actors/jobs/run_job.h"
 #include "actors/jobs/tensors/batches.h"
 #include "test/jobs/support/test_job.h"

@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_quote_that_is_not_closed_is_seen) {
   BOOST_TEST(text.empty());
   text = "567890\n";
   BOOST_CHECK_EXCEPTION(rows.next(text), Error, [](const Error& error) {
-    return std::string(error.what()).ends_with("above the limit of 10: is a quote not closed?");
+    return std::string(error.what()).ends_with("above the limit of 10: are all of its quotes closed?");
   });
 }
 

@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
 #include <utility>
 
 #include "schema/json_tree.h"
@@ -17,28 +15,6 @@ constexpr std::uint64_t most_partitions = 4096;
 constexpr std::uint64_t small_partition_bytes = std::uint64_t{8} << 20;
 
 thread_local JobContext* counting = nullptr;
-
-void expect_at_least_1(const char* option, auto value) {
-  if (value < 1)
-    throw invalid_argument(fmt::format("JobOptions::{}: expected at least 1, got {}", option, value));
-}
-
-void expect_at_most(const char* option, std::size_t most, std::size_t value) {
-  if (value > most)
-    throw invalid_argument(
-        fmt::format("JobOptions::{}: expected at most {}, got {}", option, most, value));
-}
-
-// What no job can run with.
-void expect_valid(const JobOptions& options) {
-  expect_at_least_1("split_bytes", options.split_bytes);
-  expect_at_least_1("partition_bytes", options.partition_bytes);
-  expect_at_least_1("program_timeout_ms", options.program_timeout_ms);
-  expect_at_most("threads", most_job_threads, options.threads);
-  expect_at_most("partitions", most_job_partitions, options.partitions);
-  if (options.shuffle_compression == Compression::gzip)
-    throw invalid_argument("JobOptions::shuffle_compression: expected none, lz4 or zstd, got gzip");
-}
 
 // As _SUCCESS must have it, which is written when all else is done.
 void expect_utf8(const std::string& counter) {
@@ -56,53 +32,7 @@ std::string name_of(const PlanStage& plan) {
   return fmt::format("{}", fmt::join(kinds, ", "));
 }
 
-// On which what an earlier run has made depends.
-std::vector<std::string> terms_of(const JobOptions& options) {
-  std::vector<std::string> terms{"job " + options.name};
-  for (const auto& [name, value] : options.parameters)
-    terms.push_back(fmt::format("--{} {}", name, value));
-  terms.push_back(fmt::format("--split_bytes {}", options.split_bytes));
-  terms.push_back(fmt::format("--partition_bytes {}", options.partition_bytes));
-  terms.push_back(fmt::format("--partitions {}", options.partitions));
-  terms.push_back(fmt::format("--compress {}", options.compression == Compression::none
-                                                   ? "none"
-                                                   : extension_of(options.compression)));
-  return terms;
-}
-
-// As far as it is known before anything has run.
-PlanStage with_partitions(const JobContext& job, PlanStage plan, std::size_t wanted,
-                          const SourceFacts& source, const SourceFacts* beside) {
-  plan.partitions = wanted;
-  if (wanted == 0 && !source.inputs && !(beside && beside->inputs))
-    plan.partitions = job.partitions_for(source.bytes() + (beside ? beside->bytes() : 0), 0);
-  return plan;
-}
-
 }  // namespace
-
-JobEngineOptions engine_options(const JobOptions& options) {
-  expect_valid(options);
-  const char* temporary = std::getenv("TMPDIR");
-  JobEngineOptions engine;
-  engine.memory_bytes = options.memory_bytes;
-  engine.spill_folder = !options.spill_folder.empty() ? options.spill_folder
-                        : temporary                   ? temporary
-                                                      : "/tmp";
-  engine.spill_bytes = options.spill_bytes;
-  engine.records_on_disk = options.records_on_disk;
-  engine.slots = options.threads;
-  engine.shuffle_compression = options.shuffle_compression;
-  engine.skip_bad_records = options.skip_bad_records;
-  engine.reporter = options.reporter;
-  engine.work_folder = options.explain ? "" : options.work_folder;
-  engine.resume = options.resume;
-  engine.overwrite = options.overwrite;
-  engine.terms = terms_of(options);
-  engine.job = options.name;
-  engine.program_patience = std::chrono::milliseconds(options.program_timeout_ms);
-  return engine;
-}
 
 JobContext::JobContext(JobOptions options, std::unique_ptr<JobEngine> engine)
     : options_(std::move(options)), engine_(std::move(engine)), parameters_(options_.parameters) {}
@@ -233,38 +163,6 @@ std::vector<PartOutcome> JobContext::sample(const std::string& name, const Sourc
   spec.name = name;
   spec.fingerprint.insert(spec.fingerprint.begin(), name);
   return run_uncounted(0, std::move(spec)).outcomes;
-}
-
-StageNode::StageNode(const JobRef& job, PlanStage plan, SourceFacts source, std::size_t partitions,
-                     MakeBody make_body)
-    : job_(job),
-      source_(std::move(source)),
-      wanted_partitions_(partitions),
-      make_body_(std::move(make_body)),
-      id_(job->add_stage(with_partitions(*job, std::move(plan), partitions, source_, nullptr))) {}
-
-StageNode::StageNode(const JobRef& job, PlanStage plan, SourceFacts source, SourceFacts beside,
-                     MakeBody make_body)
-    : job_(job),
-      source_(std::move(source)),
-      beside_(std::move(beside)),
-      wanted_partitions_(0),
-      make_body_(std::move(make_body)),
-      id_(job->add_stage(with_partitions(*job, std::move(plan), 0, source_, &*beside_))) {}
-
-void StageNode::ensure() {
-  if (dataset_) return;
-  const JobRef job = job_.lock();
-  source_.prepare();
-  if (beside_) beside_->prepare();
-  const std::uint64_t bytes = source_.bytes() + (beside_ ? beside_->bytes() : 0);
-  const std::size_t partitions = wanted_partitions_ > 0
-                                     ? wanted_partitions_
-                                     : job->partitions_for(bytes, beside_ ? 0 : earlier_partitions());
-  auto body = make_body_(*job, partitions);
-  auto made = job->keep(id_, source_, partitions, std::move(body));
-  number_ = made.number;
-  dataset_ = std::move(made.kept);
 }
 
 }  // namespace actorflow

@@ -1,25 +1,21 @@
 #include "actors/jobs/engine/job_engine.h"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <atomic>
 #include <caf/actor_system.hpp>
 #include <utility>
 
 #include "actors/core/ask.h"
 #include "actors/core/await_end.h"
-#include "actors/jobs/engine/agent/job_agent.h"
-#include "actors/jobs/engine/coordinator/job_coordinator.h"
+#include "actors/jobs/engine/agent/agent_orders.h"
+#include "actors/jobs/engine/coordinator/coordinator_orders.h"
 #include "actors/jobs/engine/disk_pause.h"
 #include "actors/jobs/engine/job_failure.h"
 #include "actors/jobs/engine/job_history.h"
 #include "actors/jobs/engine/job_over.h"
 #include "actors/jobs/engine/journal/journal_actor.h"
 #include "actors/jobs/engine/program_build.h"
-#include "actors/jobs/slices/slice_server.h"
-#include "actors/named/switchboard.h"
 #include "actors/runtime/random.h"
 #include "actors/runtime/runtime.h"
 #include "actors/runtime/scheduler.h"
@@ -29,10 +25,6 @@
 namespace actorflow {
 namespace {
 
-constexpr std::size_t mib = std::size_t{1} << 20;
-// A part's table, the chunk that it fills, the one that it hands over and what it reads.
-constexpr std::size_t least_part_bytes = 24 * mib;
-constexpr std::size_t most_chunk_bytes = 16 * mib;
 // Of all memory: what may say where the records lie that parts hand over.
 constexpr std::size_t index_share = 8;
 
@@ -40,22 +32,6 @@ std::size_t slots_of(Runtime& runtime, std::size_t wanted) {
   return wanted > 0
              ? wanted
              : static_cast<std::size_t>(std::max(1, TaskScheduler::of(runtime.system()).helpers()));
-}
-
-std::string memory_flag(std::size_t bytes) {
-  return bytes < mib ? fmt::format("--memory of {} bytes", bytes)
-                     : fmt::format("--memory of {} MiB", bytes / mib);
-}
-
-// Half of the memory is for parts at work, half for what they hand over.
-std::size_t part_bytes_of(std::size_t memory_bytes, std::size_t slots) {
-  const std::size_t bytes = memory_bytes / 2 / slots;
-  if (bytes < least_part_bytes)
-    throw invalid_argument(fmt::format(
-        "{} is too little for {} parts at a time: each needs {} MiB, and as much is kept for what they "
-        "hand over; give at least {} MiB, or fewer --tasks",
-        memory_flag(memory_bytes), slots, least_part_bytes / mib, 2 * slots * least_part_bytes / mib));
-  return bytes;
 }
 
 // A job that was ended by an exception.
@@ -71,7 +47,8 @@ JobEngine::JobEngine(std::shared_ptr<Runtime> runtime, const JobEngineOptions& o
       history_(options.work_folder.empty() || !mail_->coordinates()
                    ? nullptr
                    : std::make_unique<JobHistory>(open_history(runtime_->storage(), options))),
-      sizes_(sizes()),
+      sizes_(sizes_of_job(options_.memory_bytes, slots_of(*runtime_, options_.slots),
+                          history_ && history_->job ? &*history_->job : nullptr)),
       chunks_(std::make_shared<ChunkStore>(
           runtime_->storage(),
           ChunkStoreOptions{options.records_on_disk ? 0 : options.memory_bytes / 2, options.spill_folder,
@@ -101,35 +78,9 @@ JobEngine::Trainers JobEngine::trainers() const {
   return trainers;
 }
 
-// A job that goes on has the sizes with which it has begun: its chunks depend on them.
-JobEngine::Sizes JobEngine::sizes() const {
-  const std::size_t slots = slots_of(*runtime_, options_.slots);
-  if (!history_ || !history_->job) {
-    const std::size_t part_bytes = part_bytes_of(options_.memory_bytes, slots);
-    return {slots, part_bytes, std::min(most_chunk_bytes, part_bytes / 8)};
-  }
-  const auto part_bytes = static_cast<std::size_t>(history_->job->part_bytes);
-  const std::size_t room = options_.memory_bytes / 2 / part_bytes;
-  if (room == 0)
-    throw invalid_argument(
-        fmt::format("{} is too little: the job has begun with parts of {} MiB, and as much is kept for "
-                    "what they hand over; give at least {} MiB",
-                    memory_flag(options_.memory_bytes), part_bytes / mib, 2 * part_bytes / mib));
-  return {std::min(slots, room), part_bytes, static_cast<std::size_t>(history_->job->chunk_bytes)};
-}
-
 JobTools JobEngine::tools() const {
   return {runtime_->storage(), chunks_,  sizes_.part_bytes,
           sizes_.chunk_bytes,  stopped_, mail_->coordinates() ? options_.work_folder : ""};
-}
-
-void JobEngine::spawn_agent() {
-  const SystemVisit visit;
-  mail_->agent = runtime_->system().spawn(
-      job_agent_actor,
-      AgentOrder{mail_, kept_, tools(), sizes_.slots, options_.memory_bytes, runtime_->clock(),
-                 options_.patience, runtime_->random().next() | 1U, options_.program_patience});
-  if (mail_->task()) mail_->slices = runtime_->system().spawn(slice_server_actor, mail_, kept_);
 }
 
 void JobEngine::begin(std::vector<std::byte> contents) {
@@ -139,30 +90,8 @@ void JobEngine::begin(std::vector<std::byte> contents) {
   mail_->set_run(runtime_->random().next() | 1U);
   mail_->set_shuffle_compression(options_.shuffle_compression);
   if (history_) open_journal();
-  mail_->coordinator = runtime_->system().spawn(
-      job_coordinator_actor,
-      CoordinatorOrder{
-          .mail = mail_,
-          .history = history_ ? std::move(history_->stages) : std::map<StageNumber, JobHistory::Stage>(),
-          .terms = {sizes_.part_bytes, sizes_.chunk_bytes, tools().work_folder,
-                    options_.shuffle_compression, std::move(contents)},
-          .build = has_others() ? program_build() : "",
-          .job = options_.job,
-          .stopped = stopped_,
-          .clock = runtime_->clock(),
-          .reporter = options_.reporter,
-          .skip_bad_records = options_.skip_bad_records,
-          .patience = options_.patience,
-          .program_patience = options_.program_patience});
+  spawn_coordinator(std::move(contents));
   register_actors();
-}
-
-void JobEngine::open_journal() {
-  const JournaledJob job{terms_of(options_), sizes_.part_bytes, sizes_.chunk_bytes};
-  auto journal = std::make_shared<JobJournal>(runtime_->storage(), options_.work_folder, mail_->run(),
-                                              history_->last_file, job);
-  journal->write();
-  mail_->journal = runtime_->system().spawn(journal_actor, std::move(journal), mail_->task());
 }
 
 std::optional<std::set<std::string>> JobEngine::earlier_files(const std::string& folder) const {
@@ -209,21 +138,6 @@ std::optional<std::vector<std::byte>> JobEngine::join() {
   throw_if_error(answer ? answer->first : Status{Code::cancelled, "the task has ended"});
   if (!answer->second) return std::nullopt;
   return answer->second->contents;
-}
-
-// Under the names by which other tasks send them messages.
-void JobEngine::register_actors() {
-  if (!mail_->task()) return;
-  const auto add = [this](const char* name, const caf::actor& actor) {
-    const auto status = ask<Status>(*runtime_, [&](auto reply) {
-      const SystemVisit visit;
-      caf::anon_send(mail_->task()->switchboard, RegisterActor{name, actor, reply});
-    });
-    throw_if_error(status ? *status : Status{Code::cancelled, "the task has ended"});
-  };
-  add(JobMail::slices_name, mail_->slices);
-  add(JobMail::agent_name, mail_->agent);
-  if (coordinates()) add(JobMail::coordinator_name, mail_->coordinator);
 }
 
 std::shared_ptr<KeptRecords> JobEngine::make_kept(StageNumber number, const StageSpec& stage) const {
@@ -286,15 +200,6 @@ void JobEngine::end(const Status& status) {
   if (!failure.ok()) throw JobFailure(failure);
 }
 
-void JobEngine::close_journal(bool ended_well) {
-  const auto is_left = ask<bool>(*runtime_, [&](std::function<void(bool)> reply) {
-    caf::anon_send(mail_->journal, CloseJournal{ended_well, std::move(reply)});
-  });
-  if (is_left && *is_left)
-    spdlog::info("what the job has done so far is in '{}': --resume goes on from there",
-                 options_.work_folder);
-}
-
 JobEngine::~JobEngine() {
   try {
     insist([this] {
@@ -303,23 +208,6 @@ JobEngine::~JobEngine() {
     });
   } catch (...) {  // A simulation ends a killed client while it waits: its actors have ended already.
   }
-}
-
-// Parts that were to be made again may still run, and use what the job's functions refer to. The mail
-// goes on to name the actors, which hold nothing any more: records that are released on another thread
-// may just be about to tell them.
-void JobEngine::end_actors() {
-  const SystemVisit visit;
-  ask<bool>(*runtime_, [this](auto reply) { caf::anon_send(mail_->agent, AbandonParts{reply}); });
-  std::vector<caf::actor> actors;
-  for (const auto& actor : {mail_->agent, mail_->coordinator, mail_->slices, mail_->journal})
-    if (actor) actors.push_back(actor);
-  if (mail_->task())
-    for (const char* name : {JobMail::slices_name, JobMail::agent_name, JobMail::coordinator_name})
-      caf::anon_send(mail_->task()->switchboard, UnregisterActor{name});
-  await_end(*runtime_, actors, [&actors] {
-    for (const auto& actor : actors) caf::anon_send_exit(actor, caf::exit_reason::kill);
-  });
 }
 
 Storage& JobEngine::storage() { return runtime_->storage(); }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "actors/jobs/engine/job_report.h"
+#include "actors/jobs/engine/job_sizes.h"
 #include "actors/jobs/engine/parts/part.h"
 #include "actors/jobs/messages/stage.h"
 #include "actors/jobs/slices/chunk_store.h"
@@ -130,22 +131,20 @@ class JobEngine {
   std::uint64_t spilled_bytes() const { return chunks_->spilled_bytes(); }
 
  private:
-  struct Sizes {
-    std::size_t slots, part_bytes, chunk_bytes;
-  };
-  Sizes sizes() const;
+  std::shared_ptr<KeptRecords> make_kept(StageNumber number, const StageSpec& stage) const;
+  // In engine_actors.cpp.
+  void spawn_agent();
+  void spawn_coordinator(std::vector<std::byte> contents);
   void open_journal();
   void close_journal(bool ended_well);
-  void spawn_agent();
   void register_actors();
-  std::shared_ptr<KeptRecords> make_kept(StageNumber number, const StageSpec& stage) const;
   void end_actors();
 
   const std::shared_ptr<Runtime> runtime_;
   const JobEngineOptions options_;
   const std::shared_ptr<JobMail> mail_;
   const std::unique_ptr<JobHistory> history_;  // null: no work folder, or not this task's
-  const Sizes sizes_;
+  const JobSizes sizes_;
   const std::shared_ptr<std::atomic<bool>> stopped_ = std::make_shared<std::atomic<bool>>(false);
   const std::shared_ptr<ChunkStore> chunks_;
   const std::shared_ptr<KeptStages> kept_ = std::make_shared<KeptStages>();

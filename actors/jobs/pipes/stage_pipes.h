@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/jobs/context/job_context.h"
+#include "actors/jobs/context/stage_node.h"
 #include "schema/records/record_codec.h"
 
 namespace actorflow {

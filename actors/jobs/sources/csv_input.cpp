@@ -32,6 +32,11 @@ Names header_of(Storage& storage, const std::string& path, char delimiter) {
   if (line.empty())
     throw invalid_argument(fmt::format(
         "'{}' begins with an empty line: expected its header there, or CsvInput::header = false", path));
+  if (std::ranges::count(line, '"') % 2 != 0)
+    throw invalid_argument(
+        fmt::format("the header of '{}': a quote is not closed in its line: expected names without line "
+                    "breaks, whatever CsvInput::line_breaks says of rows",
+                    path));
   CsvSplitter splitter(delimiter);
   try {
     const auto names = splitter.split(line);

@@ -399,8 +399,8 @@ void name_jobs() {
   keep(&af::run_jobs);
   // actors/jobs/run_job.h
   keep(&af::run_job, &af::find_job, &af::run_function);
-  // actors/jobs/context/job_context.h
-  keep(&af::engine_options);
+  // actors/jobs/engine/job_sizes.h
+  keep(&af::sizes_of_job);
   // actors/jobs/parquet/parquet_input.h
   keep(&af::check_parquet);
   // actors/jobs/sources/csv_input.h

@@ -30,16 +30,19 @@ void JobCoordinator::end(const EndJob& how) {
 // it was out of reach since.
 std::optional<std::pair<int, StageNumber>> JobCoordinator::one_without_its_own() const {
   for (int task = 0; task < order_.mail->tasks(); ++task) {
-    const Task& known = tasks_[static_cast<std::size_t>(task)];
+    const Task& known = task_at(task);
     if (known.incarnation == 0 || task == order_.mail->own()) continue;
     for (const auto& [number, stage] : stages_)
-      if (known.ready <= number && stage.done && lacks_own(stage, task)) return std::pair(task, number);
+      if (known.ready <= number && stage.done && stage.lacks_own(task)) return std::pair(task, number);
   }
   return std::nullopt;
 }
 
-bool JobCoordinator::anything_runs() const {
-  return std::ranges::any_of(stages_, [](const auto& s) { return !s.second.tracker.runs().empty(); });
+bool JobCoordinator::anything_is_under_way() const {
+  return std::ranges::any_of(stages_, [](const auto& each) {
+    const StageTracker& tracker = each.second.tracker;
+    return !tracker.runs().empty() || tracker.has_paused();
+  });
 }
 
 void JobCoordinator::end_when_all_have_their_own() {
@@ -48,8 +51,8 @@ void JobCoordinator::end_when_all_have_their_own() {
   const auto without = waits ? one_without_its_own() : std::nullopt;
   if (!without) return tell_all();
   waited.hit();
-  // What runs has bounds of its own.
-  if (anything_runs()) end_wait_->restart(now());
+  // An attempt, and the pauses before the last one, have bounds of their own.
+  if (anything_is_under_way()) end_wait_->restart(now());
   const auto& [task, number] = *without;
   const std::string why = fmt::format(
       "the job is done, but {} does not have its own part of stage run {}, {}, yet: waited {:.0f} s",

@@ -18,26 +18,14 @@ Point recalled("a part of an earlier run of the job counts"),
 
 }  // namespace
 
-// Whether nothing runs or is to run: what is made no more is on disk, for those that want it.
-bool JobCoordinator::is_complete(const Stage& stage) {
-  return !stage.tracker.has_pending() && stage.tracker.runs().empty();
-}
-
-// Whether parts have to be computed, for which what they read must be there.
-bool JobCoordinator::makes_parts(const Stage& stage) {
-  for (std::size_t part = 0; part < stage.tracker.parts(); ++part)
-    if (!stage.tracker.is_made(part) && !stage.on_disk.contains(part)) return true;
-  return false;
-}
-
 // False if the stage is another one than that of the earlier runs: then the job has failed.
-bool JobCoordinator::recall(StageNumber number, Stage& stage) {
+bool JobCoordinator::recall(StageState& stage) {
   if (!order_.mail->journal) return true;
   auto lines = stage.spec->fingerprint;
   lines.insert(lines.end(), stage.spec->history.begin(), stage.spec->history.end());
-  const auto found = history_.find(number);
+  const auto found = history_.find(stage.number);
   if (found == history_.end() || found->second.fingerprint.empty()) {
-    caf::anon_send(order_.mail->journal, JournaledStage{number, std::move(lines)});
+    caf::anon_send(order_.mail->journal, JournaledStage{stage.number, std::move(lines)});
     return true;
   }
   const JobHistory::Stage history = std::move(found->second);
@@ -57,36 +45,33 @@ bool JobCoordinator::recall(StageNumber number, Stage& stage) {
 
 // What it has handed over is taken from its file when it is wanted; the files of the result are looked
 // at first; all else is in the journal.
-void JobCoordinator::recall_part(Stage& stage, const JournaledPart& made) {
-  const auto part = static_cast<std::size_t>(made.part);
+void JobCoordinator::recall_part(StageState& stage, const JournaledPart& made) {
+  PartState& part = stage.part(made.part);
   recalled.hit();
   ++stage.resumed;
   skipped_ += made.skips.size();
-  stage.skips[part] = {made.skips.begin(), made.skips.end()};
-  stage.checksums[part] = made.outcome.checksum;
-  stage.outcomes[part] = made.outcome;
+  part.skips = {made.skips.begin(), made.skips.end()};
+  part.checksum = made.outcome.checksum;
+  part.outcome = made.outcome;
   stage.result_bytes += made.outcome.result.size();
-  if (stage.spec->keeps || !made.outcome.files.empty()) stage.on_disk[part] = made.outcome;
-  if (made.outcome.files.empty()) stage.tracker.skip(part);
+  if (stage.spec->keeps || !made.outcome.files.empty()) part.on_disk = made.outcome;
+  if (made.outcome.files.empty()) stage.tracker.skip(static_cast<std::size_t>(made.part));
 }
 
 // A part was made.
-void JobCoordinator::note(const AttemptId& id, Stage& stage, const PartOutcome& outcome) {
-  const auto part = static_cast<std::size_t>(id.part);
-  if (stage.takes_over.contains({part, id.attempt})) return taken_over.hit();
-  if (!order_.mail->journal || !stage.spec->owners.empty()) return;
-  const auto& skips = stage.skips[part];
+void JobCoordinator::note(const AttemptId& id, StageState& stage, const PartOutcome& outcome) {
+  PartState& part = stage.part(id.part);
+  if (part.takeovers.contains(id.attempt)) return taken_over.hit();
+  if (!order_.mail->journal || stage.is_owned()) return;
   caf::anon_send(order_.mail->journal,
-                 JournaledPart{id.stage, id.part, {skips.begin(), skips.end()}, outcome});
-  if (stage.spec->keeps) stage.on_disk[part] = outcome;
+                 JournaledPart{id.stage, id.part, {part.skips.begin(), part.skips.end()}, outcome});
+  if (stage.spec->keeps) part.on_disk = outcome;
 }
 
-void JobCoordinator::on_not_whole(Stage& stage, const AttemptId& id, int from, const Status& why) {
-  const auto part = static_cast<std::size_t>(id.part);
+void JobCoordinator::on_not_whole(StageState& stage, const AttemptId& id, int from, const Status& why) {
   not_whole.hit();
-  spdlog::warn("{}: part {} of {} is made again: {}", stage.spec->name, part, stage.spec->parts,
-               why.message);
-  stage.on_disk.erase(part);
+  spdlog::warn("{} is made again: {}", stage.name_of(id.part), why.message);
+  stage.part(id.part).on_disk.reset();
   ++not_whole_;
   stage.tracker.give_back(id.in_stage(), from);
   mend_wanted();

@@ -16,21 +16,13 @@ Point caught_up("what a task alone keeps is made again for the one in its place"
 
 }  // namespace
 
-bool JobCoordinator::lacks_own(const Stage& stage, int task) {
-  if (!stage.spec) return false;  // nobody can make it any more
-  const auto& owners = stage.spec->owners;
-  for (std::size_t part = 0; part < owners.size(); ++part)
-    if (owners[part] == task && !stage.tracker.is_made(part)) return true;
-  return false;
-}
-
 // The end of a stage, for a task that has come to it: once what it alone keeps is there.
-void JobCoordinator::say_done(int task, StageNumber number, Stage& stage) {
-  if (!stage.done->status.ok() || !lacks_own(stage, task)) {
+void JobCoordinator::say_done(int task, StageState& stage) {
+  if (!stage.done->status.ok() || !stage.lacks_own(task)) {
     catching_up_.erase(task);
     return order_.mail->to_agent(task, *stage.done);
   }
-  if (catching_up_.emplace(task, number).second) caught_up.hit();
+  if (catching_up_.emplace(task, stage.number).second) caught_up.hit();
   stage.tracker.remake_lost([&](std::size_t part) { return stage.spec->owners[part] == task; });
   mend(stage);
   assign();
@@ -40,40 +32,42 @@ void JobCoordinator::say_done(int task, StageNumber number, Stage& stage) {
 // anew.
 void JobCoordinator::come_nearer(int task) {
   if (ending_) end_wait_->restart(now());
-  for (auto& [number, stage] : stages_)
-    for (auto& [part, lacks] : stage.lacks)
-      if (const auto own = lacks.find({number, part});
-          own != lacks.end() && own->second.of.contains(task))
+  for (auto& [number, stage] : stages_) {
+    if (!stage.spec) continue;
+    for (std::size_t part = 0; part < stage.spec->owners.size(); ++part)
+      if (const auto own = stage.parts[part].waits.find({number, part});
+          own != stage.parts[part].waits.end() && own->second.tasks.contains(task))
         own->second.wait.restart(now());
+  }
 }
 
 // False if an owner has been gone, or its program has been elsewhere, for too long: then the job has
 // failed. Also of what the stage reads, as far as that is made again.
-bool JobCoordinator::look_after_owners(StageNumber number, Stage& stage) {
+bool JobCoordinator::look_after_owners(StageState& stage) {
   for (std::size_t part = 0; part < stage.spec->owners.size(); ++part)
-    if (!wait_for_owner(number, stage, part)) return false;
-  if (!makes_parts(stage)) return true;
+    if (!wait_for_owner(stage, part)) return false;
+  if (!stage.makes_parts()) return true;
   for (const StageNumber read : stage.reads) {
-    Stage& input = stages_.at(read);
-    if (input.spec && !input.tracker.finished() && !look_after_owners(read, input)) return false;
+    StageState& input = stages_.at(read);
+    if (input.spec && !input.tracker.finished() && !look_after_owners(input)) return false;
   }
   return true;
 }
 
-bool JobCoordinator::wait_for_owner(StageNumber number, Stage& stage, std::size_t part) {
+bool JobCoordinator::wait_for_owner(StageState& stage, std::size_t part) {
   if (stage.tracker.is_made(part)) return true;
   const int owner = stage.spec->owners[part];
-  const Task& task = tasks_[static_cast<std::size_t>(owner)];
-  const bool is_at_it = task.ready >= number;
-  if (is_at_it || (catching_up_.contains(owner) && anything_runs())) come_nearer(owner);
+  const Task& task = task_at(owner);
+  const bool is_at_it = task.ready >= stage.number;
+  if (is_at_it || (catching_up_.contains(owner) && anything_is_under_way())) come_nearer(owner);
   if (is_at_it) return true;
-  Lack& lack = lack_of(stage, part, {number, part}, now());
-  lack.of.insert(owner);
+  LackWait& lack = stage.parts[part].wait_for({stage.number, part}, now());
+  lack.tasks.insert(owner);
   const bool is_here = task.incarnation != 0 && !lack.wait.was_renewed_too_often();
   const std::string why =
       fmt::format("{}: waited {:.0f} s for {}, for which part {} of {} is{}", stage.spec->name,
                   lack.wait.seconds(now()), order_.mail->name_of(owner), part, stage.spec->parts,
-                  is_here ? where_program_is(task, number) : "");
+                  is_here ? where_program_is(task, stage.number) : "");
   if (lack.wait.is_over(now(), is_here ? order_.program_patience : order_.patience)) {
     const char* const help = is_here ? "see what it does before this stage, or give it more time with "
                                        "--program_timeout_ms"

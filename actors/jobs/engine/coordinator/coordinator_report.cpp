@@ -16,14 +16,14 @@ constexpr double slow_seconds = 2;
 
 // The bytes that a part reads, and their share, and the key that has most of them; of a shuffle those of
 // the heaviest partitions and of the heaviest key of each part are known alone.
-std::string JobCoordinator::input_of(const Stage& stage, std::size_t part) const {
+std::string JobCoordinator::input_of(const StageState& stage, std::size_t part) const {
   const std::uint64_t all = stage.spec->input_bytes;
   std::uint64_t bytes = stage.spec->part_bytes ? stage.spec->part_bytes(part) : 0;
   std::map<std::string, std::uint64_t> keys;
   if (stage.spec->inputs)
     for (const auto& set : stage.spec->inputs(part)) {
       if (set.of_one_part) continue;
-      const Stage& read = stages_.at(set.stage);
+      const StageState& read = stages_.at(set.stage);
       if (const auto heavy = read.heavy_partitions.find(set.index); heavy != read.heavy_partitions.end())
         bytes += heavy->second;
       if (const auto heavy = read.heavy_keys.find(set.index); heavy != read.heavy_keys.end())
@@ -41,7 +41,7 @@ std::string JobCoordinator::input_of(const Stage& stage, std::size_t part) const
 
 void JobCoordinator::report(bool is_last) {
   if (!order_.reporter) return;
-  const Stage& stage = stages_.at(current_);
+  const StageState& stage = stages_.at(current_);
   StageReport report;
   report.stage = stage.in_plan;
   report.name = stage.spec->name;
@@ -53,7 +53,7 @@ void JobCoordinator::report(bool is_last) {
   report.resumed = stage.resumed;
   report.not_whole = not_whole_;
   report.tasks = 0;
-  for (const auto& part : stage.work) report += part;
+  for (const auto& part : stage.parts) report += part.work;
   for (const auto& task : tasks_) {
     report.tasks += task.incarnation != 0;
     if (!task.progress) continue;

@@ -20,17 +20,17 @@ Point not_there("slices that a task was asked for are not there"),
 
 // False if its records have changed again and again on their disks: then the job has failed.
 bool JobCoordinator::lose_part(const MissingPart& missing, const Status& why) {
-  const auto found = stages_.find(missing.stage);
-  if (found == stages_.end() || missing.part >= found->second.tracker.parts()) return true;
-  Stage& input = found->second;
+  StageState* const input = stage_with(missing.stage, missing.part);
+  if (!input) return true;
   const auto part = static_cast<std::size_t>(missing.part);
   // Several attempts may find one loss.
-  if (!input.tracker.lose_part(part, missing.holder) || why.code != Code::data_loss) return true;
-  const std::string who =
-      fmt::format("{}: what part {} has kept at {}", input.spec ? input.spec->name : "an earlier stage",
-                  part, order_.mail->name_of(missing.holder));
-  if (++input.changed[part] >= order_.max_attempts) {
-    fail({why.code, fmt::format("{} was lost {} times: {}", who, input.changed[part], why.message)});
+  const bool was_there = input->tracker.lose_part(part, missing.holder);
+  if (!was_there || why.code != Code::data_loss || !input->spec) return true;
+  const std::string who = fmt::format("{}: what part {} has kept at {}", input->spec->name, part,
+                                      order_.mail->name_of(missing.holder));
+  const unsigned changes = ++input->parts[part].changes;
+  if (changes >= order_.max_attempts) {
+    fail({why.code, fmt::format("{} was lost {} times: {}", who, changes, why.message)});
     return false;
   }
   spdlog::warn("{} is made again: {}", who, why.message);
@@ -40,19 +40,19 @@ bool JobCoordinator::lose_part(const MissingPart& missing, const Status& why) {
 // No fault of the part's: what it reads was lost, its task has not come to the stage, or could not take
 // it.
 void JobCoordinator::on(int from, const PartNotRun& part) {
-  const auto found = stages_.find(part.id.stage);
-  if (found == stages_.end() || !runs(found->second, part.id, from)) return;
+  StageState* const found = stage_with(part.id.stage, part.id.part);
+  if (!found || !found->runs(part.id, from)) return;
+  StageState& stage = *found;
   leave(from);
   if (are_apart(part, from)) {
     apart.hit();
-    found->second.failed_on[static_cast<std::size_t>(part.id.part)].insert(from);
+    stage.part(part.id.part).failed_on.insert(from);
   } else if (part.missing) {
     not_there.hit();
     if (!lose_part(*part.missing, part.status)) return;
   } else {
-    tasks_[static_cast<std::size_t>(from)].ready = 0;  // until it says again where it is
+    task_at(from).ready = 0;  // until it says again where it is
   }
-  Stage& stage = found->second;
   if (part.missing || part.status.code == Code::aborted) {
     stage.tracker.give_back(part.id.in_stage(), from);
     if (!waits(stage, part, from)) return;
@@ -69,7 +69,7 @@ bool JobCoordinator::are_apart(const PartNotRun& part, int from) const {
   if (!part.missing || part.status.code != Code::unavailable) return false;
   const int holder = part.missing->holder, own = order_.mail->own();
   return holder >= 0 && holder < std::ssize(tasks_) && holder != from && holder != own && from != own &&
-         tasks_[static_cast<std::size_t>(holder)].incarnation != 0;
+         task_at(holder).incarnation != 0;
 }
 
 std::string JobCoordinator::reason_of(const PartNotRun& part, int from) const {
@@ -84,11 +84,6 @@ std::string JobCoordinator::reason_of(const PartNotRun& part, int from) const {
                      part.status.message);
 }
 
-JobCoordinator::Lack& JobCoordinator::lack_of(Stage& stage, std::size_t part,
-                                              std::pair<StageNumber, std::uint64_t> what, double now) {
-  return stage.lacks[part].try_emplace(what, now).first->second;
-}
-
 bool JobCoordinator::is_over(const BoundedWait& wait) const {
   return wait.is_over(now(), order_.patience);
 }
@@ -96,34 +91,31 @@ bool JobCoordinator::is_over(const BoundedWait& wait) const {
 // The task has come or is lost. What others do is no reason to wait for it, or for what it has, any
 // longer.
 void JobCoordinator::renew_waits_of(int task) {
+  const double time = now();
   for (auto& [number, stage] : stages_)
-    for (auto& [part, lacks] : stage.lacks)
-      for (auto& [what, lack] : lacks)
-        if (lack.of.contains(task)) lack.wait.renew(now());
+    for (PartState& part : stage.parts) part.renew_waits_of(task, time);
   if (ending_) end_wait_->renew(now());
 }
 
 // False if it has waited too long: then the job has failed. What is missing should be there after a few
 // times, unless the task that reads it or the one that has it comes or is lost.
-bool JobCoordinator::waits(Stage& stage, const PartNotRun& part, int from) {
-  const auto what = part.missing ? std::pair(part.missing->stage, part.missing->part)
-                                 : std::pair(StageNumber{0}, std::uint64_t{0});
-  Lack& lack = lack_of(stage, static_cast<std::size_t>(part.id.part), what, now());
+bool JobCoordinator::waits(StageState& stage, const PartNotRun& part, int from) {
+  const Lacking what = part.missing ? Lacking{part.missing->stage, part.missing->part} : Lacking{};
+  LackWait& lack = stage.part(part.id.part).wait_for(what, now());
   ++lack.times;
-  lack.of.insert(from);
+  lack.tasks.insert(from);
   // Where it is held now, it was made again in the meantime.
-  if (part.missing && lack.of.insert(part.missing->holder).second && lack.times > 1)
+  if (part.missing && lack.tasks.insert(part.missing->holder).second && lack.times > 1)
     lack.wait.renew(now());
-  const std::string why =
-      fmt::format("{}: part {} of {} at {} has come back {} times in {:.0f} s without having run: {}",
-                  stage.spec->name, part.id.part, stage.spec->parts, order_.mail->name_of(from),
-                  lack.times, lack.wait.seconds(now()), reason_of(part, from));
+  const std::string why = fmt::format(
+      "{} at {} has come back {} times in {:.0f} s without having run: {}", stage.name_of(part.id.part),
+      order_.mail->name_of(from), lack.times, lack.wait.seconds(now()), reason_of(part, from));
   if (lack.times >= order_.max_attempts) {
     if (is_over(lack.wait)) {
       fail({part.status.code, why});
       return false;
     }
-    tasks_[static_cast<std::size_t>(from)].ready = 0;  // its next attempt is not at once
+    task_at(from).ready = 0;  // its next attempt is not at once
   }
   if (lack.wait.is_to_be_said(now())) spdlog::warn("{}; it is tried again", why);
   return true;

@@ -9,16 +9,6 @@
 namespace actorflow {
 namespace {
 
-constexpr double late_seconds = 1.5;
-
-// What each part reads from files, if that is known.
-std::vector<std::uint64_t> bytes_of_parts(const StageSpec& spec) {
-  std::vector<std::uint64_t> bytes;
-  for (std::size_t part = 0; spec.part_bytes && part < spec.parts; ++part)
-    bytes.push_back(spec.part_bytes(part));
-  return bytes;
-}
-
 // The task that has the input of each part, if it is one task.
 std::vector<int> homes_of(const StageSpec& spec, const auto& stages) {
   if (!spec.owners.empty()) return spec.owners;
@@ -63,45 +53,31 @@ caf::behavior JobCoordinator::behavior() {
 
 double JobCoordinator::now() const { return seconds_of(order_.clock); }
 
-JobCoordinator::Stage* JobCoordinator::running_stage() {
-  return current_ == 0 ? nullptr : &stages_.at(current_);
-}
+StageState* JobCoordinator::running_stage() { return current_ == 0 ? nullptr : &stages_.at(current_); }
 
 // The job's thread.
-
-JobCoordinator::Stage::Stage(const CoordinateStage& order, std::span<const int> homes, double now)
-    : spec(order.spec),
-      in_plan(order.in_plan),
-      tracker(homes, order.spec->keeps, !order.spec->owners.empty(), bytes_of_parts(*order.spec)),
-      began(now),
-      outcomes(order.spec->parts),
-      work(order.spec->parts),
-      checksums(order.spec->parts) {
-  for (std::size_t part = 0; spec->inputs && part < spec->parts; ++part)
-    for (const auto& set : spec->inputs(part)) reads.insert(set.stage);
-}
 
 void JobCoordinator::begin(const CoordinateStage& order) {
   current_ = order.number;
   undelivered_.clear();
   const auto homes = homes_of(*order.spec, stages_);
-  Stage& stage = stages_.try_emplace(order.number, order, homes, now()).first->second;
+  StageState& stage = stages_.try_emplace(order.number, order, homes, now()).first->second;
   for (const int owner : order.spec->owners) last_own_[owner] = order.number;
-  if (!recall(order.number, stage)) return;
+  if (!recall(stage)) return;
   mend(stage);
   for (std::size_t task = 0; task < tasks_.size(); ++task) check_fingerprint(static_cast<int>(task));
   if (*order_.stopped) return fail({Code::cancelled, "the job was stopped"});
   assign();
-  if (current_ != 0 && is_complete(stage)) end_stage({});
+  if (current_ != 0 && stage.is_complete()) end_stage({});
 }
 
 void JobCoordinator::forget(StageNumber number) {
   const auto found = stages_.find(number);
   if (found == stages_.end()) return;
-  Stage& stage = found->second;
+  StageState& stage = found->second;
   const std::vector runs(stage.tracker.runs().begin(), stage.tracker.runs().end());
-  for (const auto& run : runs) drop(number, stage, run);
-  const auto spec = std::exchange(stage.spec, nullptr);  // may forget others when it is destroyed
+  for (const auto& run : runs) drop(stage, run);
+  const auto spec = stage.close();
 }
 
 // Agents.
@@ -121,26 +97,15 @@ void JobCoordinator::on_letter(const Sender& from, const ActorMessage& letter) {
       letter, [&](auto message) { on(task, message); });
 }
 
-// What a task could not say is unknown, and made again elsewhere; the task itself may go on. What is too
-// large for a link is so each time.
-void JobCoordinator::on_undelivered(int task, const Status& why) {
-  spdlog::warn("{}: a message of {} did not come: {}", order_.mail->name_of(order_.mail->own()),
-               order_.mail->name_of(task), why.message);
-  lose(task);
-  if (const unsigned lost = ++undelivered_[task]; lost >= order_.max_attempts)
-    return fail({why.code, fmt::format("{} messages of {} did not come; the last one: {}", lost,
-                                       order_.mail->name_of(task), why.message)});
-  assign();
-}
-
 // A task that comes in another life has nothing of what it had.
 JobCoordinator::Task& JobCoordinator::meet(const Sender& from) {
-  Task& task = tasks_[static_cast<std::size_t>(from.task)];
+  const auto position = static_cast<int>(from.task);
+  Task& task = task_at(position);
   if (task.incarnation == from.incarnation) return task;
-  if (task.incarnation != 0) lose(static_cast<int>(from.task));
+  if (task.incarnation != 0) lose(position);
   task.incarnation = from.incarnation;
-  renew_waits_of(static_cast<int>(from.task));
-  if (!end_) task.has_left = static_cast<int>(from.task) == order_.mail->own();
+  renew_waits_of(position);
+  if (!end_) task.has_left = position == order_.mail->own();
   return task;
 }
 
@@ -163,20 +128,20 @@ void JobCoordinator::on(const Sender& from, const JoinJob& join) {
     return mail.to_agent(task, job_is(join.by));
   }
   // Who has left this job wants to join the next one, of which another coordinator will say what it is.
-  const Task& known = tasks_[static_cast<std::size_t>(task)];
+  const Task& known = task_at(task);
   const bool joins_next = !join.build.empty() && known.left_as == from.incarnation;
   if (!joins_next) mail.to_agent(task, end_of(task, join.by));
 }
 
 void JobCoordinator::on(int from, StageReady& ready) {
-  Task& task = tasks_[static_cast<std::size_t>(from)];
+  Task& task = task_at(from);
   if (ready.stage > task.ready) come_nearer(from);
   task.ready = ready.stage;
   task.slots = ready.slots;
   task.fingerprint = std::move(ready.fingerprint);
   if (end_) return order_.mail->to_agent(from, end_of(from));
   const auto stage = stages_.find(ready.stage);
-  if (stage != stages_.end() && stage->second.done) return say_done(from, ready.stage, stage->second);
+  if (stage != stages_.end() && stage->second.done) return say_done(from, stage->second);
   if (from != order_.mail->own()) order_.mail->to_agent(from, job_is());  // a sign of life
   check_fingerprint(from);
   assign();
@@ -185,7 +150,7 @@ void JobCoordinator::on(int from, StageReady& ready) {
 // What it has spent is spent, whatever becomes of the task; a message that was not delivered is followed
 // by one with the same numbers.
 void JobCoordinator::on(int from, const AgentProgress& progress) {
-  tasks_[static_cast<std::size_t>(from)].progress = progress;
+  task_at(from).progress = progress;
   Spent& spent = spent_[{from, progress.by}];
   if (spent.stage != progress.stage) spent.busy_seconds = 0;
   spent.stage = progress.stage;
@@ -194,17 +159,17 @@ void JobCoordinator::on(int from, const AgentProgress& progress) {
 }
 
 void JobCoordinator::on(int from, const JobLeft&) {
-  const auto incarnation = tasks_[static_cast<std::size_t>(from)].incarnation;
+  const auto incarnation = task_at(from).incarnation;
   lose(from);
-  tasks_[static_cast<std::size_t>(from)].left_as = incarnation;
+  task_at(from).left_as = incarnation;
   assign();
   reply_if_all_have_left();
 }
 
 // Tasks that run other functions, or read other files, must not work on one result.
 void JobCoordinator::check_fingerprint(int from) {
-  const Task& task = tasks_[static_cast<std::size_t>(from)];
-  const Stage* stage = running_stage();
+  const Task& task = task_at(from);
+  const StageState* stage = running_stage();
   if (!stage || task.ready != current_ || task.fingerprint == stage->spec->fingerprint) return;
   const auto [ours, theirs] = first_difference(stage->spec->fingerprint, task.fingerprint);
   fail(
@@ -213,75 +178,13 @@ void JobCoordinator::check_fingerprint(int from) {
                    order_.mail->name_of(from), order_.mail->name_of(order_.mail->own()), ours, theirs)});
 }
 
-// Loss.
-
-void JobCoordinator::on_lost(const PeerLost& lost) {
-  const auto position = static_cast<std::size_t>(lost.task);
-  Task& task = tasks_[position];
-  if (task.incarnation == 0 || !lost.concerns({lost.task, task.incarnation})) return;
-  if (!end_)  // a task that has been told of the end may go
-    spdlog::warn("{}: {}; its parts run again elsewhere", order_.mail->name_of(order_.mail->own()),
-                 lost.reason.message);
-  lose(static_cast<int>(position));
-  assign();
-  reply_if_all_have_left();
-}
-
-void JobCoordinator::lose(int from) {
-  renew_waits_of(from);
-  Task gone;
-  gone.has_left = true;
-  tasks_[static_cast<std::size_t>(from)] = std::move(gone);
-  catching_up_.erase(from);
-  for (auto& [number, stage] : stages_) stage.tracker.lose_task(from);
-  if (Stage* stage = running_stage()) {
-    const auto wanted = [stage](std::size_t part) { return !stage->on_disk.contains(part); };
-    for (std::size_t part = 0; part < stage->work.size(); ++part)
-      if (!stage->tracker.is_made(part) && wanted(part)) stage->work[part] = {};
-    stage->tracker.remake_lost(wanted);
-  }
-  mend_wanted();
-}
-
-void JobCoordinator::mend_wanted() {
-  if (Stage* current = running_stage()) mend(*current);
-  for (const auto& [task, number] : catching_up_) mend(stages_.at(number));
-}
-
-// What the stage reads, and what that was made of, is made again as far as it is lost.
-void JobCoordinator::mend(Stage& stage) {
-  if (!makes_parts(stage)) return;
-  for (const StageNumber number : stage.reads) {
-    Stage& input = stages_.at(number);
-    if (input.tracker.finished()) continue;
-    input.tracker.remake_lost();
-    mend(input);
-  }
-}
-
-// Where the program of a task does not come to the stage, what it has to read is read elsewhere.
-void JobCoordinator::free_parts_of_late_tasks(Stage& stage) {
-  if (now() - stage.began < late_seconds) return;
-  std::size_t freed = 0;
-  for (std::size_t task = 0; task < tasks_.size(); ++task)
-    if (tasks_[task].ready < current_) freed += stage.tracker.leave_home(static_cast<int>(task));
-  if (freed > 0) assign();
-}
-
-// Parts that were left alone for a while after a disk has refused them.
-void JobCoordinator::end_pauses() {
-  bool any = false;
-  for (auto& [number, stage] : stages_) any |= stage.tracker.resume(now());
-  if (any) assign();
-}
-
 void JobCoordinator::on_tick() {
   if (*order_.stopped && current_ != 0) fail({Code::cancelled, "the job was stopped"});
   if (current_ != 0) {
     for (std::size_t task = 0; task < tasks_.size(); ++task) assign_backup(static_cast<int>(task));
     report(false);
     free_parts_of_late_tasks(stages_.at(current_));
-    look_after_owners(current_, stages_.at(current_));
+    look_after_owners(stages_.at(current_));
   }
   end_pauses();
   end_when_all_have_their_own();
@@ -291,23 +194,26 @@ void JobCoordinator::on_tick() {
 
 // The end of a stage.
 
+// Where no stage runs, the job itself has not failed, only the tasks that catch up.
 void JobCoordinator::fail(Status why) {
+  if (current_ == 0 && !catching_up_.empty())
+    spdlog::warn("{}; it ends the tasks that catch up", why.message);
   for (const auto& [task, number] : std::exchange(catching_up_, {}))
     order_.mail->to_agent(task, StageDone{number, why, {}, skipped_});
   if (current_ != 0) end_stage(std::move(why));
 }
 
 void JobCoordinator::end_stage(Status status) {
-  Stage& stage = stages_.at(current_);
+  StageState& stage = stages_.at(current_);
   report(true);
-  StageDone done{current_, std::move(status), std::move(stage.outcomes), skipped_};
+  StageDone done{current_, std::move(status), stage.take_outcomes(), skipped_};
   if (!done.status.ok()) done.outcomes.clear();
   const StageNumber number = std::exchange(current_, 0);
   const std::vector runs(stage.tracker.runs().begin(), stage.tracker.runs().end());
   for (const auto& run : runs) give_back(stage, run.attempt, run.task);
-  const auto spec = stage.spec->keeps ? nullptr : std::exchange(stage.spec, nullptr);
+  const auto spec = stage.spec->keeps ? nullptr : stage.close();
   for (std::size_t task = 0; task < tasks_.size(); ++task)
-    if (tasks_[task].ready == number && (!done.status.ok() || !lacks_own(stage, static_cast<int>(task))))
+    if (tasks_[task].ready == number && (!done.status.ok() || !stage.lacks_own(static_cast<int>(task))))
       order_.mail->to_agent(static_cast<int>(task), done);
   if (tasks_.size() > 1 || tasks_[0].ready != number) stage.done = std::move(done);
 }
