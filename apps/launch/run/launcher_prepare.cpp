@@ -1,54 +1,20 @@
 // What the launcher does before anything is started: all machines are fit, or nothing runs.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <filesystem>
+#include <iterator>
 
 #include "apps/launch/run/job_lines.h"
 #include "apps/launch/run/launcher.h"
-#include "dataflow/values/error.h"
 
 namespace actorflow {
-namespace {
-
-std::string current_folder() {
-  std::error_code error;
-  const std::string folder = std::filesystem::current_path(error).string();
-  if (error)
-    throw Error(Code::not_found,
-                fmt::format("the folder of this command cannot be seen: {}; go to another "
-                            "one, or give --work_dir",
-                            error.message()));
-  return folder;
-}
-
-}  // namespace
 
 void Launcher::prepare() {
   prepared_by_ = Clock::now() + prepare_limit;
   next_report_ = Clock::now() + first_report;
   ask_all({}, "hello", "to start actorflow",
-          [this](const Frame& hello) { return version_mistake(hello.at(1)); });
+          [this](const Frame& hello) { return questions_.version_mistake(hello); });
   if (!ending_) probe();
   if (!ending_) check_reachable();
-  if (!ending_ && credentials_) hand_out_credentials();
-}
-
-std::string Launcher::version_mistake(const std::string& version) const {
-  if (version == options_.version) return {};
-  return fmt::format("actorflow {} is there, but {} is here; install the same version on both", version,
-                     options_.version);
-}
-
-Frame Launcher::probe_question(int ports) const {
-  const JobSpec& job = options_.job;
-  return {"probe",
-          job.folders.work.empty() ? current_folder() : job.folders.work,
-          job.folders.data,
-          job.folders.output,
-          std::to_string(ports),
-          std::to_string(options_.first_port),
-          job.command[0]};
+  if (!ending_ && questions_.has_credentials()) hand_out_credentials();
 }
 
 Launcher::Answers Launcher::ask_all(const std::vector<Frame>& questions, const std::string& answer,
@@ -93,7 +59,7 @@ void Launcher::probe() {
   for (const auto& task : progress_.tasks())
     ports[static_cast<std::size_t>(task.host)] += task.is_served() + task.is_first_rank();
   std::vector<Frame> questions;
-  for (const int count : ports) questions.push_back(probe_question(count));
+  for (const int count : ports) questions.push_back(questions_.probe(count));
   const auto answers = ask_all(questions, "probed", "to look for folders, the program and free ports",
                                [](const Frame& probed) { return probed.at(1); });
   if (ending_) return;
@@ -127,7 +93,12 @@ void Launcher::check_reachable() {
 
 void Launcher::hand_out_credentials() {
   std::vector<Frame> questions;
-  for (int host = 0; host < keepers_.size(); ++host) questions.push_back(credentials_for(host));
+  for (int host = 0; host < keepers_.size(); ++host) {
+    std::vector<LaunchedTask> own;
+    std::ranges::copy_if(progress_.tasks(), std::back_inserter(own),
+                         [host](const LaunchedTask& task) { return task.host == host; });
+    questions.push_back(questions_.credentials_for(own));
+  }
   ask_all(questions, "secured", "to take credentials",
           [](const Frame& secured) { return secured.at(1); });
 }
