@@ -10,7 +10,9 @@
 #include <cstring>
 
 #include "actors/runtime/exit_status.h"
+#include "apps/launch/run/host_addresses.h"
 #include "apps/launch/run/job_lines.h"
+#include "apps/launch/run/preparation.h"
 #include "apps/launch/signals.h"
 #include "dataflow/values/error.h"
 
@@ -36,31 +38,6 @@ FileDescriptor watch_ending_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     if (!is_ignored(signal)) sigaddset(&signals, signal);
   return watch_signals(signals);
-}
-
-// The addresses under which tasks reach each other: loopback only if all are on this machine, or on the
-// only one of an allocation. Where hosts may come later, this machine's name is one that they reach; but
-// tasks without credentials stay on loopback.
-JobAddresses addresses_of(const JobSpec& job, bool secure) {
-  JobAddresses addresses;
-  const bool may_grow =
-      !job.host_discovery.empty() && (secure || std::ranges::count(job.command, "--insecure") > 0);
-  const auto is_local = [&](const LaunchHost& host) {
-    if (may_grow) return host.name == "localhost";
-    return is_this_machine(host) || (host.is_allocated && job.hosts.size() == 1);
-  };
-  if (std::ranges::all_of(job.hosts, is_local)) {
-    addresses.hosts.assign(static_cast<std::size_t>(num_hosts(job)), "127.0.0.1");
-    return addresses;
-  }
-  for (const auto& host : job.hosts) {
-    if (host.name == "localhost")
-      throw invalid_argument(
-          "'localhost' is among other hosts, which do not reach it by that name; say this machine's "
-          "name");
-    addresses.hosts.push_back(host.name);
-  }
-  return addresses;
 }
 
 // Null if the hosts are named.
@@ -95,7 +72,7 @@ Launcher::Launcher(LaunchOptions options)
       progress_(lay_out(with_found_hosts(options_.job, discovery_.get(), signals_)),
                 options_.job.restarts),
       output_(console_, progress_.tasks(), options_.job.folders.logs),
-      addresses_(addresses_of(options_.job, options_.secure)),
+      addresses_(first_addresses(options_.job, options_.secure)),
       questions_(options_, asked_, progress_.tasks()),
       keepers_(options_) {
   if (asked_.is_elastic()) elastic_.emplace(asked_, worlds_hands());
@@ -130,6 +107,14 @@ int Launcher::run() {
   console_.say(ending_->says);
   job_socket_.end(ending_->status);
   return ending_->status;
+}
+
+void Launcher::prepare() {
+  Preparation(keepers_, questions_, progress_, addresses_,
+              {.wait = [this](Clock::time_point end) { return wait(end); },
+               .is_interrupted = [this] { return is_interrupted(); },
+               .say = [this](const std::string& text) { console_.say(text); }})
+      .run();
 }
 
 void Launcher::start_all() {
@@ -285,11 +270,11 @@ std::vector<Arrival> Launcher::wait(Clock::time_point end) {
 void Launcher::leave(std::chrono::seconds patience) {
   if (!ending_) keepers_.send_all({"end"});
   auto limit = Clock::now() + patience;
-  next_report_ = Clock::now() + first_report;
+  WaitingReport report;
   while (!keepers_.all_have_left() && Clock::now() < limit) {
-    const auto arrivals = wait(std::min(limit, next_report_));
+    const auto arrivals = wait(std::min(limit, report.next()));
     const auto begin = Clock::now();
-    report_end();
+    if (report.is_due()) say_who_has_not_ended();
     for (const auto& arrival : arrivals)
       if (!arrival.frame.empty()) take(arrival);
     limit += Clock::now() - begin;  // the keepers do not pay for a slow reader of the output
@@ -297,9 +282,7 @@ void Launcher::leave(std::chrono::seconds patience) {
   }
 }
 
-void Launcher::report_end() {
-  if (Clock::now() < next_report_) return;
-  next_report_ = Clock::now() + report_interval;
+void Launcher::say_who_has_not_ended() {
   std::vector<std::string> tasks;
   for (int task = 0; task < static_cast<int>(progress_.tasks().size()); ++task)
     if (has_begun_ && progress_.is_running(task)) tasks.push_back(task_of(task).label());

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,16 +38,6 @@ class Launcher {
 
  private:
   using Clock = Keepers::Clock;
-  using Answers = std::vector<Frame>;  // by host
-  // The mistake in an answer, "" for none.
-  using Mistake = std::function<std::string(const Frame&)>;
-
-  // The time limit of connecting and probing together, so that a failure is reported within 15 s, the
-  // leaving that follows included.
-  static constexpr std::chrono::seconds prepare_limit{12};
-  // After how long the launcher prints which hosts it waits for, at the start and at the end of a job:
-  // the first time, and again.
-  static constexpr std::chrono::seconds first_report{2}, report_interval{5};
 
   // How the job ends.
   struct Ending {
@@ -56,18 +45,7 @@ class Launcher {
     std::string says;
   };
 
-  // Connects to all hosts and probes them, before anything is started.
   void prepare();
-  // Asks each host its question, if there are any, and waits for all answers. `what` is that for which
-  // we wait: "to start actorflow".
-  Answers ask_all(const std::vector<Frame>& questions, const std::string& answer, const char* what,
-                  const Mistake& mistake);
-  void report_waiting(const std::vector<std::string>& hosts, const std::string& what);
-  void probe();
-  void take_ports(int host, const Frame& probed);
-  void check_reachable();
-  void hand_out_credentials();
-
   void start_all();
   void start(int task);
   void say_what_runs();
@@ -77,7 +55,6 @@ class Launcher {
   void start_again(int task, const std::string& why);
   void end_servers();
   void send_signal(int task, int signal);
-
   void lose_host(int host);
   void end_job(Ending ending);
 
@@ -98,7 +75,7 @@ class Launcher {
   std::vector<Arrival> wait(Clock::time_point end);
   // Waits until all keepers have ended their tasks and left.
   void leave(std::chrono::seconds patience);
-  void report_end();
+  void say_who_has_not_ended();
   std::string host_of(int task) const;
   const LaunchedTask& task_of(int task) const {
     return progress_.tasks().at(static_cast<std::size_t>(task));
@@ -116,7 +93,6 @@ class Launcher {
   JobAddresses addresses_;
   const HostQuestions questions_;
   Keepers keepers_;
-  Clock::time_point prepared_by_{}, next_report_{};
   bool has_begun_ = false;  // tasks have been started
   std::optional<Ending> ending_;
   Clock::time_point end_of_servers_ = Clock::time_point::max();

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <csignal>
 
+#include "apps/launch/run/host_addresses.h"
 #include "apps/launch/run/launcher.h"
-#include "dataflow/values/error.h"
+#include "apps/launch/run/preparation.h"
 
 namespace actorflow {
 
@@ -38,7 +39,7 @@ ElasticHosts::Hands Launcher::hosts_hands() {
 }
 
 HostRules Launcher::host_rules(const JobSpec& job) {
-  HostRules rules{.most = job.max_workers.value_or(job.workers), .answers_within = prepare_limit};
+  HostRules rules{.most = job.max_workers.value_or(job.workers), .answers_within = Preparation::limit};
   if (job.cooldown)
     rules.cooldown.emplace(std::chrono::seconds(job.cooldown->first_s),
                            std::chrono::seconds(job.cooldown->longest_s));
@@ -81,19 +82,14 @@ void Launcher::lose_tasks_of(int host, const std::string& why) {
 
 // A host that was there before keeps its number.
 int Launcher::connect(const LaunchHost& host) {
-  const bool on_loopback = addresses_.hosts.front() == "127.0.0.1";
-  if (on_loopback ? !is_this_machine(host) : host.name == "localhost")
-    throw invalid_argument(
-        fmt::format("the job's tasks talk by {}; let the script name this machine by its name on the "
-                    "network, and not as localhost, from the start, and say --secure",
-                    on_loopback ? "loopback" : "the network"));
+  check_joins(addresses_, host);
   auto& hosts = options_.job.hosts;
   const auto at = std::ranges::find(hosts, host.name, &LaunchHost::name);
   const int number = static_cast<int>(at - hosts.begin());
   keepers_.connect(number, host, options_);
   if (at == hosts.end()) {
     hosts.push_back(host);
-    addresses_.hosts.push_back(on_loopback ? "127.0.0.1" : host.name);
+    add_host(addresses_, host);
   }
   return number;
 }
