@@ -12,6 +12,7 @@
 #include "apps/launch/allocation.h"
 #include "apps/launch/deploy/deploy_command.h"
 #include "apps/launch/hosts.h"
+#include "apps/launch/keeper/guard.h"
 #include "apps/launch/keeper/keeper.h"
 #include "apps/launch/run/launcher.h"
 
@@ -238,8 +239,10 @@ void add_keep_command(Command& program) {
   Command keep = program.command("keep", "The tasks of one machine, for actorflow launch");
   keep.hide();  // people do not call it
   keep.runs([] {
-    Keeper(ACTORFLOW_VERSION).run();
-    return int{success};
+    return guarded([] {
+      Keeper(ACTORFLOW_VERSION).run();
+      return int{success};
+    });
   });
 }
 

@@ -172,6 +172,7 @@ std::string KeeperLink::words() {
     else if (!std::iscntrl(static_cast<unsigned char>(c)))
       line += c;
   while (line.ends_with(' ')) line.pop_back();
+  if (line.empty() && frames_.has_begun() && !is_open()) return "the connection to its keeper has ended";
   return line;
 }
 
