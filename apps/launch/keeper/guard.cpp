@@ -54,7 +54,7 @@ int guarded(const std::function<int()>& keep) {
     throw Error(Code::failed_precondition,
                 fmt::format("a process cannot be started: {}", std::strerror(errno)));
   if (keeper == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
     return getppid() == own ? keep() : 127;
   }
   give_up_input();

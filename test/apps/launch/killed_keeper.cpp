@@ -41,21 +41,14 @@ BOOST_AUTO_TEST_CASE(a_keeper_that_is_killed_leaves_no_credentials) {
   BOOST_TEST(!std::filesystem::exists(keys));
 }
 
-BOOST_AUTO_TEST_CASE(a_keeper_whose_guard_is_killed_ends_with_its_tasks) {
-  Launched job({"-np", "2"}, {"/bin/sh", "-c", "exec sleep 1000"});
-  job.expect_processes(2);
-  kill(guard_of(job), SIGKILL);
-  BOOST_TEST(job.wait() == 1);
-  BOOST_TEST(job.last_line() == "launch | localhost is lost: the connection to its keeper has ended");
-  job.expect_nothing_left();
-}
-
-BOOST_AUTO_TEST_CASE(a_guard_passes_on_that_all_shall_end) {
-  Launched job({"-np", "2"}, sleeping_family);
-  job.expect_processes(6);
-  kill(guard_of(job), SIGTERM);
-  BOOST_TEST(job.wait() == 143);
-  job.expect_nothing_left();
+BOOST_AUTO_TEST_CASE(a_keeper_ends_all_if_its_guard_is_killed_or_told_to_end) {
+  for (const int signal : {SIGKILL, SIGTERM}) {
+    Launched job({"-np", "2"}, sleeping_family);
+    job.expect_processes(6);
+    kill(guard_of(job), signal);
+    BOOST_TEST(job.wait() == 143);
+    job.expect_nothing_left();
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
