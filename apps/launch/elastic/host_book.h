@@ -12,7 +12,7 @@
 //
 // Beside that a listed host may be closed: it keeps its tasks, and gets no new ones. One that has failed
 // is closed for a pause that grows; one on which a task has ended by itself is closed until the script
-// drops it and lists it anew, or for a cooldown that grows, too.
+// drops it and lists it anew, until it fails and is back, or for a cooldown that grows, too.
 #pragma once
 
 #include <chrono>

@@ -140,6 +140,16 @@ BOOST_FIXTURE_TEST_CASE(a_closed_host_that_is_dropped_and_listed_anew_gets_tasks
   BOOST_TEST(started == Names{"a"});
 }
 
+BOOST_FIXTURE_TEST_CASE(a_closed_host_that_is_lost_and_comes_back_gets_tasks, Hosts) {
+  begin(1, {one_on_a});
+  book->ended(0, now);
+  book->failed("a", now);
+  decide(seconds(10));
+  BOOST_TEST(asked == Names{"a"});
+  answers("a");
+  BOOST_TEST(started == Names{"a"});
+}
+
 BOOST_FIXTURE_TEST_CASE(a_cooldown_opens_a_host_again_and_grows, Hosts) {
   begin(1, {one_on_a}, GrowingPause(seconds(30), seconds(100)));
   for (const int pause : {30, 60, 100, 100}) {
