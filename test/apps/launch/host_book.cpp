@@ -1,6 +1,9 @@
 #include "apps/launch/elastic/host_book.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <map>
+#include <random>
 
 BOOST_AUTO_TEST_SUITE(host_book)
 
@@ -16,6 +19,7 @@ struct Hosts {
   std::optional<HostBook> book;
   HostBook::Time now{std::chrono::hours(1)};
   int next_task = 0;
+  std::map<int, std::string> host_of;       // by task
   std::vector<std::string> asked, started;  // since the last decide()
   std::vector<int> told_to_leave;
 
@@ -41,6 +45,7 @@ struct Hosts {
     if (order.kind == Kind::give_up) book->failed(order.host, now);
     if (order.kind == Kind::leave) told_to_leave.push_back(order.task);
     if (order.kind != Kind::start) return;
+    host_of[next_task] = order.host;
     book->started(order.host, next_task++);
     started.push_back(order.host);
   }
@@ -61,7 +66,62 @@ struct Hosts {
     return *pause;
   }
 
+  // How many tasks have slots of each host.
+  std::map<std::string, int> tasks() const {
+    std::map<std::string, int> counts;
+    for (const auto& [task, host] : host_of)
+      if (book->has_slot(task)) ++counts[host];
+    return counts;
+  }
+
   using Names = std::vector<std::string>;
+};
+
+// Three hosts, of which some are listed, answer, fail, and lose tasks.
+struct RandomHosts : Hosts {
+  explicit RandomHosts(unsigned seed) : random(seed) {
+    begin(4, {{"a", "", 1}}, GrowingPause(seconds(5), seconds(60)));
+  }
+  int draw(int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); }
+
+  void random_event() {
+    const std::string& host = names[static_cast<std::size_t>(draw(3))];
+    const int kind = draw(4);
+    if (kind == 0) list_some();
+    if (kind == 1 && book->is_asked(host)) book->answered(host, now);
+    if (kind == 2 && (book->is_asked(host) || book->is_ready(host))) book->failed(host, now);
+    if (kind == 3 && next_task > 0) book->ended(draw(next_task), now);
+  }
+  void list_some() {
+    std::vector<LaunchHost> hosts;
+    slots.clear();
+    for (const auto& name : names) slots[name] = draw(4);
+    for (const auto& [name, count] : slots)
+      if (count > 0) hosts.push_back({name, "", count});
+    book->listed(std::move(hosts));
+  }
+  // Hosts answer, and nothing fails, until all pauses are over.
+  void let_all_be_well() {
+    for (int minute = 0; minute < 20; ++minute) {
+      for (const auto& name : names)
+        if (book->is_asked(name)) book->answered(name, now);
+      decide(minutes(1));
+    }
+  }
+  int num_slots() const {
+    int sum = 0;
+    for (const auto& [name, count] : slots) sum += count;
+    return sum;
+  }
+  int num_tasks() const {
+    int sum = 0;
+    for (const auto& [name, count] : tasks()) sum += count;
+    return sum;
+  }
+
+  const Names names{"a", "b", "c"};
+  std::mt19937 random;
+  std::map<std::string, int> slots{{"a", 1}};
 };
 
 const LaunchHost one_on_a{"a", "", 1}, two_on_a{"a", "", 2}, two_on_b{"b", "", 2};
@@ -201,6 +261,20 @@ BOOST_FIXTURE_TEST_CASE(a_host_that_does_not_answer_is_given_up_in_time, Hosts) 
   BOOST_TEST(book->decide(now + seconds(12) - milliseconds(1)).empty());
   BOOST_TEST((book->decide(now + seconds(12)) ==
               std::vector<HostOrder>{{.kind = HostOrder::Kind::give_up, .host = "b"}}));
+}
+
+BOOST_AUTO_TEST_CASE(no_schedule_of_events_exceeds_slots_or_the_maximum_or_leaves_a_place_empty) {
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    RandomHosts job(seed);
+    for (int event = 0; event < 50; ++event) {
+      job.random_event();
+      job.decide(seconds(job.draw(20)));
+      for (const auto& [host, tasks] : job.tasks()) BOOST_REQUIRE(tasks <= job.slots[host]);
+      BOOST_REQUIRE(job.num_tasks() <= 4);
+    }
+    job.let_all_be_well();
+    BOOST_TEST(job.num_tasks() == std::min(job.num_slots(), 4), "seed " << seed);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
