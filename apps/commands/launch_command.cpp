@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include "apps/launch/allocation.h"
 #include "apps/launch/deploy/deploy_command.h"
 #include "apps/launch/hosts.h"
+#include "apps/launch/keeper/guard.h"
 #include "apps/launch/keeper/keeper.h"
 #include "apps/launch/run/launcher.h"
 
@@ -20,6 +22,7 @@ namespace {
 struct LaunchCommand {
   std::optional<std::string> hosts, hosts_file;
   std::optional<int> workers;
+  std::vector<int> cooldown;  // of --blacklist_cooldown_range
   std::vector<std::string> variables;
   bool program_follows = false;  // a flag that stands for "--"
   LaunchOptions options;
@@ -36,6 +39,22 @@ EnvironmentVariable variable_of(const std::string& text) {
   if (!value)
     throw UsageError(fmt::format("--env {}: there is no such variable here; say {}=VALUE", name, name));
   return {name, value};
+}
+
+// Of --blacklist_cooldown_range; none if it is not given.
+std::optional<PauseRange> cooldown_of(const LaunchCommand& command) {
+  const auto& range = command.cooldown;
+  if (range.empty()) return {};
+  if (range.size() != 2 || range[0] > range[1])
+    throw UsageError(
+        fmt::format("--blacklist_cooldown_range: expected the first and the longest pause in seconds, "
+                    "as in 30,600, got {}",
+                    fmt::join(range, ",")));
+  if (command.options.job.host_discovery.empty())
+    throw UsageError(
+        "--blacklist_cooldown_range is for hosts that are discovered; give --host_discovery, or omit "
+        "it");
+  return PauseRange{range[0], range[1]};
 }
 
 // The members of an elastic job are equal among each other.
@@ -96,6 +115,7 @@ void complete(LaunchCommand& command) {
                                  num_hosts(job), job.workers));
   if (!job.hybrid && !command.workers && command.deploy.to != "docker")
     throw UsageError("expected -np N, the number of processes with a rank (or --hybrid)");
+  job.cooldown = cooldown_of(command);
   if (job.is_elastic()) check_elastic(command);
   check_security(command);
   command.options.version = ACTORFLOW_VERSION;
@@ -141,7 +161,8 @@ void add_job_flags(Command& launch, LaunchCommand& command) {
   add("--log_dir,--log-dir", job.folders.logs, "A file of output for each task, here");
 }
 
-void add_elastic_flags(Command& launch, JobSpec& job) {
+void add_elastic_flags(Command& launch, LaunchCommand& command) {
+  JobSpec& job = command.options.job;
   const auto add = [&launch](const char* name, auto& value, const char* what) {
     return launch.option(name, value, what).in_group("Elastic jobs");
   };
@@ -152,6 +173,12 @@ void add_elastic_flags(Command& launch, JobSpec& job) {
       .check(in_range(1, 100'000));
   add("--host_discovery,--host-discovery", job.host_discovery,
       "A script that prints the hosts, a line host:slots for each; it is run every second");
+  add("--blacklist_cooldown_range,--blacklist-cooldown-range", command.cooldown,
+      "FIRST,LONGEST: for so many seconds a host on which a task has ended gets no new one, longer each "
+      "time; without it until the script drops it")
+      .comma_separated()
+      .one_at_a_time()
+      .check(in_range(1, 1'000'000));
   add("--reset_limit,--reset-limit", job.reset_limit,
       "How often the tasks that train may change before the job ends")
       .check(in_range(0, 1'000'000));
@@ -199,7 +226,7 @@ void add_launch_command(Command& program) {
   Command launch = program.command("launch", "Start a job: a program as tasks here, or by ssh on hosts");
   add_job_flags(launch, *command);
   add_host_flags(launch, *command);
-  add_elastic_flags(launch, command->options.job);
+  add_elastic_flags(launch, *command);
   add_deploy_flags(launch, command->deploy);
   // Stands for "--", after which the parser would look for a program of its own.
   launch.flag("--program", command->program_follows).hide();
@@ -212,8 +239,10 @@ void add_keep_command(Command& program) {
   Command keep = program.command("keep", "The tasks of one machine, for actorflow launch");
   keep.hide();  // people do not call it
   keep.runs([] {
-    Keeper(ACTORFLOW_VERSION).run();
-    return int{success};
+    return guarded([] {
+      Keeper(ACTORFLOW_VERSION).run();
+      return int{success};
+    });
   });
 }
 

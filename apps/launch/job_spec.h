@@ -35,6 +35,13 @@ struct JobFolders {
   bool operator==(const JobFolders&) const = default;
 };
 
+// Seconds, from the first pause to the longest one.
+struct PauseRange {
+  int first_s = 0, longest_s = 0;
+
+  bool operator==(const PauseRange&) const = default;
+};
+
 struct JobSpec {
   std::vector<std::string> command;  // the program, and its arguments
   std::vector<LaunchHost> hosts;     // none: this machine, with a slot for each worker
@@ -48,6 +55,8 @@ struct JobSpec {
   int restarts = 0;             // of tasks of the job, altogether
   std::optional<int> min_workers, max_workers;  // of an elastic job, of which `workers` begin
   std::string host_discovery;      // a script that prints its hosts, again and again; "" = none
+  // How long a host on which a task has ended gets no new one; none: until the script drops it.
+  std::optional<PauseRange> cooldown;
   std::optional<int> reset_limit;  // how often its members may change
   int elastic_timeout_s = 600;     // how long it may have less than `min_workers`
   JobFolders folders;

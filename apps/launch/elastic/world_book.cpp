@@ -63,31 +63,28 @@ void WorldBook::forgive_own_delay(Time now) {
   last_decision_ = now;
 }
 
+// One of three: training is complete, nobody trains (any more), or tasks train in the present world.
 void WorldBook::advance(Time now) {
-  if (complete_) {
-    for (const int task : in_stage(Stage::waiting)) {
-      tasks_[task].stage = Stage::leaving;
-      order(WorldOrder::Kind::end, task, "training is complete");
-    }
-  } else if (is_assembled(now)) {
-    form(now);
-  }
-}
-
-// Whether no task trains in the present world any more, and there is a reason for the next world.
-bool WorldBook::is_assembled(Time now) {
-  if (world_.epoch == 0) return true;
-  std::size_t training = 0;
-  for (const int task : world_.members)
-    training += tasks_.contains(task) && tasks_.at(task).stage == Stage::training;
-  const bool is_whole = training == world_.members.size();
-  if (training == 0) return true;
-  if (!is_whole || may_grow()) {
-    call_together(is_whole ? Told::change : Told::over, now);
+  if (complete_) return end_those_who_wait();
+  if (in_stage(Stage::training).empty()) return form_next(now);
+  if (const Told how = change_due(); how != Told::nothing) {
+    call_together(how, now);
     waiting_ = true;
   }
   look_for_silence(now);
-  return false;
+}
+
+void WorldBook::end_those_who_wait() {
+  for (const int task : in_stage(Stage::waiting)) {
+    tasks_[task].stage = Stage::leaving;
+    order(WorldOrder::Kind::end, task, "training is complete");
+  }
+}
+
+// What those who train are to be told of the present world, if they have not been told yet.
+WorldBook::Told WorldBook::change_due() const {
+  if (in_stage(Stage::training).size() < world_.members.size()) return Told::over;
+  return may_grow() ? Told::change : Told::nothing;
 }
 
 void WorldBook::call_together(Told how, Time now) {
@@ -128,42 +125,46 @@ bool WorldBook::may_grow() const {
          (!rules_.reset_limit || resets_ < *rules_.reset_limit);
 }
 
-void WorldBook::form(Time now) {
-  const auto waiting = in_stage(Stage::waiting);
-  if (!all_have_come(now) || !enough(waiting, now)) return;
-  std::vector<Candidate> candidates;
-  for (const int task : waiting) {
-    const Task& each = tasks_.at(task);
-    candidates.push_back({.task = task, .epoch = each.epoch, .step = each.step});
-  }
-  LaunchedWorld next = next_world(world_, candidates, rules_.max);
-  const auto sorted = [](std::vector<int> tasks) {
-    std::ranges::sort(tasks);
-    return tasks;
-  };
-  resets_ += world_.epoch > 0 && sorted(next.members) != sorted(world_.members);
+// Begins the next world, unless there is still somebody to wait for.
+void WorldBook::form_next(Time now) {
+  if (waits_for_first(now) || waits_for_minimum(now)) return;
+  LaunchedWorld next = next_world(world_, candidates(), rules_.max);
+  resets_ += world_.epoch > 0 && !has_members_of(next);
   if (rules_.reset_limit && resets_ > *rules_.reset_limit)
     return fail(fmt::format("{}; the members have changed {} times, which is --reset_limit",
                             changes(next), *rules_.reset_limit));
   begin(std::move(next), now);
 }
 
-// Only the first world waits for all started tasks; later worlds take them when they come.
-bool WorldBook::all_have_come(Time now) {
-  const auto starting = in_stage(Stage::starting);
-  if (world_.epoch > 0 || starting.empty() || now >= first_start_ + rules_.patience) return true;
-  notice_once("begin", first_start_, now, fmt::format("waits for {} to begin", labels(starting)));
-  waiting_ = true;
-  return false;
+std::vector<Candidate> WorldBook::candidates() const {
+  std::vector<Candidate> list;
+  for (const int task : in_stage(Stage::waiting))
+    list.push_back({.task = task, .epoch = tasks_.at(task).epoch, .step = tasks_.at(task).step});
+  return list;
 }
 
-bool WorldBook::enough(const std::vector<int>& tasks, Time now) {
-  if (std::ssize(tasks) >= rules_.min) return true;
-  const std::string are_left = fmt::format("{} of at least {} tasks {} there", tasks.size(), rules_.min,
-                                           tasks.size() == 1 ? "is" : "are");
+bool WorldBook::has_members_of(const LaunchedWorld& other) const {
+  return std::ranges::is_permutation(world_.members, other.members);
+}
+
+// The first world waits for all started tasks; later worlds take them when they come.
+bool WorldBook::waits_for_first(Time now) {
+  const auto starting = in_stage(Stage::starting);
+  if (world_.epoch > 0 || starting.empty() || now >= first_start_ + rules_.patience) return false;
+  notice_once("begin", first_start_, now, fmt::format("waits for {} to begin", labels(starting)));
+  waiting_ = true;
+  return true;
+}
+
+// Every world waits for `min` tasks. Fails the job if that is in vain.
+bool WorldBook::waits_for_minimum(Time now) {
+  const std::size_t there = in_stage(Stage::waiting).size();
+  if (std::cmp_greater_equal(there, rules_.min)) return false;
+  if (!short_since_) short_since_ = now;
+  const std::string are_left =
+      fmt::format("{} of at least {} tasks {} there", there, rules_.min, there == 1 ? "is" : "are");
   const std::string why = changes(world_);
   const std::string text = why.empty() ? are_left : why + "; " + are_left;
-  if (!short_since_) short_since_ = now;
   if (in_stage(Stage::starting).empty() && !more_may_come_) {
     fail(text + ", and no more will come");
   } else if (now >= *short_since_ + rules_.patience) {
@@ -173,7 +174,7 @@ bool WorldBook::enough(const std::vector<int>& tasks, Time now) {
     notice_once(are_left, *short_since_, now, text + "; waiting for more");
     waiting_ = true;
   }
-  return false;
+  return true;
 }
 
 void WorldBook::begin(LaunchedWorld next, Time now) {

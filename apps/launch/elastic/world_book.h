@@ -83,7 +83,12 @@ class WorldBook {
   bool is_leaving(int task) const;
 
  private:
-  enum class Stage : std::uint8_t { starting, waiting, training, leaving };
+  enum class Stage : std::uint8_t {
+    starting,  // its process begins
+    waiting,   // for the next world
+    training,  // in the present world
+    leaving,   // its process ends
+  };
   enum class Told : std::uint8_t { nothing, change, over };
   struct Task {
     Stage stage = Stage::starting;
@@ -93,27 +98,37 @@ class WorldBook {
     bool killed = false;
   };
 
-  void advance(Time now);
-  bool is_assembled(Time now);
-  void call_together(Told how, Time now);
-  void tell(WorldOrder::Kind kind, int task, Time now, std::string why = {});
   void forgive_own_delay(Time now);
-  void look_for_silence(Time now);
+  void advance(Time now);
+  void end_those_who_wait();
+
+  // While tasks train in the present world.
+  Told change_due() const;
   bool may_grow() const;
-  void form(Time now);
-  bool all_have_come(Time now);
-  bool enough(const std::vector<int>& tasks, Time now);
+  void call_together(Told how, Time now);
+  void look_for_silence(Time now);
+
+  // Between two worlds.
+  void form_next(Time now);
+  bool waits_for_first(Time now);
+  bool waits_for_minimum(Time now);
+  std::vector<Candidate> candidates() const;
+  bool has_members_of(const LaunchedWorld& other) const;
   void begin(LaunchedWorld next, Time now);
-  std::string sentence(const LaunchedWorld& next) const;
-  std::string changes(const LaunchedWorld& next) const;
-  std::string labels(const std::vector<int>& tasks) const;
-  std::vector<int> in_stage(Stage stage) const;
-  bool is_member(int task) const;
+
+  // What is said to tasks and to people.
+  void tell(WorldOrder::Kind kind, int task, Time now, std::string why = {});
+  void notice_once(const std::string& what, Time since, Time now, const std::string& text);
+  void fail(const std::string& why);
   void order(WorldOrder::Kind kind, int task, std::string text = {}) {
     orders_.push_back({kind, task, std::move(text)});
   }
-  void notice_once(const std::string& what, Time since, Time now, const std::string& text);
-  void fail(const std::string& why);
+  std::string sentence(const LaunchedWorld& next) const;
+  std::string changes(const LaunchedWorld& next) const;
+  std::string labels(const std::vector<int>& tasks) const;
+
+  std::vector<int> in_stage(Stage stage) const;
+  bool is_member(int task) const;
 
   const WorldRules rules_;
   const Label label_;

@@ -53,6 +53,7 @@ class FrameReader {
   void add(std::string_view bytes);
   // The next whole frame. Throws data_loss if the bytes are none.
   std::optional<Frame> next();
+  bool has_begun() const { return begun_; }
   // What was printed where the first frame was expected, the last 512 bytes of it; "" once that frame
   // has come.
   std::string greeting() const { return begun_ ? "" : bytes_; }

@@ -55,10 +55,7 @@ void Keeper::run() {
     reap();
     look_for_life();
     tick();
-    if (ending_ && !killed_ && Clock::now() >= last_moment_) {
-      killed_ = true;
-      for (const auto& [id, task] : tasks_) task->signal_group(SIGKILL);
-    }
+    kill_in_the_end();
   }
   kill_leftovers();
   keys_.reset();
@@ -69,15 +66,16 @@ void Keeper::wait() {
   std::vector<pollfd> list{{signals_.get(), POLLIN, 0}};
   if (input_) list.push_back({input_.get(), POLLIN, 0});
   for (const auto& [id, task] : tasks_) task->add_to(list);
-  int timeout_ms = static_cast<int>(tick_interval.count());
-  if (watches_ && !std::ranges::all_of(tasks_, [](const auto& each) { return each.second->is_alive(); }))
-    timeout_ms = static_cast<int>(life_interval.count());
-  if (ending_ && !killed_) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(last_moment_ - Clock::now()).count();
-    const int left_ms = std::max(0, static_cast<int>(left));
-    timeout_ms = std::min(timeout_ms, left_ms);
-  }
-  poll(list.data(), list.size(), timeout_ms);
+  poll(list.data(), list.size(), wait_limit_ms());
+}
+
+int Keeper::wait_limit_ms() const {
+  auto limit = tick_interval;
+  const auto is_alive = [](const auto& each) { return each.second->is_alive(); };
+  if (watches_ && !std::ranges::all_of(tasks_, is_alive)) limit = life_interval;
+  if (ending_ && !killed_)
+    limit = std::min(limit, std::chrono::ceil<std::chrono::milliseconds>(last_moment_ - Clock::now()));
+  return std::max(0, static_cast<int>(limit.count()));
 }
 
 void Keeper::take_signals() {
@@ -108,11 +106,14 @@ void Keeper::obey(const Frame& frame) {
   if (kind == "end" && ending_) last_moment_ = Clock::now();
   if (kind == "end") end_all();
   if (kind == "signal")
-    if (const auto task = tasks_.find(std::stoi(frame.at(1))); task != tasks_.end())
-      task->second->signal_group(std::stoi(frame.at(2)));
+    if (KeptTask* task = task_of(frame)) task->signal_group(std::stoi(frame.at(2)));
   if (kind == "tell")
-    if (const auto task = tasks_.find(std::stoi(frame.at(1))); task != tasks_.end())
-      task->second->tell(frame.at(2));
+    if (KeptTask* task = task_of(frame)) task->tell(frame.at(2));
+}
+
+KeptTask* Keeper::task_of(const Frame& frame) const {
+  const auto found = tasks_.find(std::stoi(frame.at(1)));
+  return found == tasks_.end() ? nullptr : found->second.get();
 }
 
 void Keeper::probe(const Frame& frame) {
@@ -232,22 +233,26 @@ void Keeper::reap() {
     if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
     const auto task =
         std::ranges::find(tasks_, ended.si_pid, [](const auto& each) { return each.second->id(); });
-    if (task == tasks_.end()) {  // a process that a task has left behind
+    if (task == tasks_.end())  // a process that a task has left behind
       waitpid(ended.si_pid, nullptr, 0);
-      continue;
-    }
-    task->second->finish(sink_of(task->first));
-    take_words(task->first);
-    report_life(task->first);
-    waitpid(ended.si_pid, nullptr, 0);
-    task->second->forget();
-    const bool killed = ended.si_code != CLD_EXITED;
-    send({"ended", std::to_string(task->first),
-          std::to_string(killed ? 128 + ended.si_status : ended.si_status),
-          std::to_string(killed ? ended.si_status : 0), ""});
-    reported_alive_.erase(task->first);
-    tasks_.erase(task);
+    else
+      report_end(task->first, ended);
   }
+}
+
+// Reaps the task after its last words.
+void Keeper::report_end(int id, const siginfo_t& ended) {
+  KeptTask& task = *tasks_.at(id);
+  task.finish(sink_of(id));
+  take_words(id);
+  report_life(id);
+  waitpid(task.id(), nullptr, 0);
+  task.forget();
+  const bool killed = ended.si_code != CLD_EXITED;
+  send({"ended", std::to_string(id), std::to_string(killed ? 128 + ended.si_status : ended.si_status),
+        std::to_string(killed ? ended.si_status : 0), ""});
+  reported_alive_.erase(id);
+  tasks_.erase(id);
 }
 
 void Keeper::end_all() {
@@ -257,6 +262,13 @@ void Keeper::end_all() {
     task->signal_group(SIGTERM);
     task->signal_group(SIGCONT);
   }
+}
+
+// The second step of end_all().
+void Keeper::kill_in_the_end() {
+  if (!ending_ || killed_ || Clock::now() < last_moment_) return;
+  killed_ = true;
+  for (const auto& [id, task] : tasks_) task->signal_group(SIGKILL);
 }
 
 void Keeper::send(const Frame& frame) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,6 +30,7 @@ class Keeper {
   using Clock = std::chrono::steady_clock;
 
   void wait();
+  int wait_limit_ms() const;
   void take_commands();
   void obey(const Frame& frame);
   void probe(const Frame& frame);
@@ -39,11 +41,15 @@ class Keeper {
   void take_output();
   void take_signals();
   void reap();
+  void report_end(int task, const siginfo_t& ended);
   void look_for_life();
   void tick();
   void take_words(int task);
   void report_life(int task);
   void end_all();
+  void kill_in_the_end();
+  // The task whose number follows the frame's kind; null if it has ended.
+  KeptTask* task_of(const Frame& frame) const;
   KeptTask::Sink sink_of(int task);
   void send(const Frame& frame);
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/launch/keeper/growing_pause.h"
+#include "apps/launch/growing_pause.h"
 
 namespace actorflow {
 

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "apps/launch/hosts.h"
@@ -18,7 +19,7 @@
 namespace actorflow {
 namespace {
 
-constexpr std::chrono::seconds pause_between_runs{1}, run_limit{10}, say_wait_after{2};
+constexpr std::chrono::seconds pause_between_runs{1}, run_limit{10}, say_wait_after{2}, kill_limit{1};
 constexpr std::chrono::milliseconds discovery_look_interval{20};
 constexpr std::size_t most_printed_bytes = 1 << 20;
 
@@ -64,10 +65,25 @@ void HostDiscovery::begin() {
 
 void HostDiscovery::end_early() {
   if (id_ <= 0) return;
+  output_ = FileDescriptor();
+  printed_.clear();
+  kill_run();
+  while (waitpid(id_, nullptr, WNOHANG) == 0) {
+    if (Clock::now() >= *killed_at_ + kill_limit) return;
+    std::this_thread::sleep_for(discovery_look_interval);
+  }
+  forget_run();
+}
+
+void HostDiscovery::kill_run() {
   kill(-id_, SIGKILL);
-  waitpid(id_, nullptr, 0);
+  if (!killed_at_) killed_at_ = Clock::now();
+}
+
+void HostDiscovery::forget_run() {
   output_ = FileDescriptor();
   id_ = -1;
+  killed_at_.reset();
 }
 
 void HostDiscovery::read_output() {
@@ -81,7 +97,11 @@ void HostDiscovery::limit_run() {
   if (mistake_.ok() && Clock::now() >= began_ + run_limit)
     mistake_ = {Code::cancelled,
                 fmt::format("it takes longer than {} s, so it was killed", run_limit.count())};
-  if (!mistake_.ok()) kill(-id_, SIGKILL);
+  if (mistake_.ok() && !killed_at_) return;
+  kill_run();
+  if (Clock::now() >= *killed_at_ + kill_limit)
+    throw Error(Code::deadline_exceeded,
+                fmt::format("{}: it was killed and does not end, as where it waits for a disk", flag_));
 }
 
 std::optional<int> HostDiscovery::end_of_run() {
@@ -97,8 +117,7 @@ std::optional<int> HostDiscovery::end_of_run() {
   int status = 0;
   if (waitpid(id_, &status, 0) != id_ && mistake_.ok())
     mistake_ = {Code::unknown, fmt::format("how it ended cannot be seen: {}", std::strerror(errno))};
-  output_ = FileDescriptor();
-  id_ = -1;
+  forget_run();
   next_run_ = Clock::now() + pause_between_runs;
   return status;
 }
@@ -136,6 +155,7 @@ std::optional<std::vector<LaunchHost>> HostDiscovery::look() {
   } catch (const Error& error) {
     try_later(error.code(), error.what());
   } catch (const std::bad_alloc&) {
+    end_early();  // a part of what it printed may be lost
     try_later(Code::resource_exhausted, "there is no memory to run the script of --host_discovery");
   }
   return std::nullopt;
@@ -158,7 +178,6 @@ std::optional<std::vector<LaunchHost>> HostDiscovery::go_on() {
 }
 
 void HostDiscovery::try_later(Code code, std::string_view why) {
-  end_early();  // where memory is lacking, a part of what it printed may be lost
   next_run_ = Clock::now() + pause_between_runs;
   if (code == last_failure_) return;
   try {
@@ -169,7 +188,8 @@ void HostDiscovery::try_later(Code code, std::string_view why) {
 }
 
 HostDiscovery::Clock::time_point HostDiscovery::next_look() const {
-  return id_ > 0 ? Clock::now() + discovery_look_interval : next_run_;
+  if (id_ <= 0) return next_run_;
+  return Clock::now() + (killed_at_ ? pause_between_runs : discovery_look_interval);
 }
 
 }  // namespace actorflow

@@ -31,7 +31,7 @@ JobProgress::JobProgress(std::vector<LaunchedTask> tasks, int restarts)
 
 int JobProgress::add(LaunchedTask task) {
   tasks_.push_back(std::move(task));
-  states_.push_back({.is = Is::to_start});
+  states_.emplace_back();
   return static_cast<int>(tasks_.size()) - 1;
 }
 
@@ -44,7 +44,7 @@ const LaunchedTask& JobProgress::restarted(int task) {
 
 Consequence JobProgress::ended(int task, const TaskEnd& end, std::string& says) {
   State& state = at(task);
-  state.is = Is::ended;
+  state.is_running = false;
   says.clear();
   if (end.status == 0) return Consequence::none;
   says = end.to_string();
@@ -61,12 +61,12 @@ Consequence JobProgress::ended(int task, const TaskEnd& end, std::string& says) 
 
 bool JobProgress::work_is_done() const {
   for (std::size_t i = 0; i < tasks_.size(); ++i)
-    if (states_[i].is == Is::running && tasks_[i].name.job != "ps") return false;
+    if (states_[i].is_running && tasks_[i].name.job != "ps") return false;
   return true;
 }
 
 bool JobProgress::all_have_ended() const {
-  return std::ranges::none_of(states_, [](const State& state) { return state.is == Is::running; });
+  return std::ranges::none_of(states_, [](const State& state) { return state.is_running; });
 }
 
 }  // namespace actorflow

@@ -1,7 +1,6 @@
 // Which tasks of a job run, what is done when one ends, and how the job itself ends. No process here.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,13 +27,11 @@ class JobProgress {
   JobProgress(std::vector<LaunchedTask> tasks, int restarts);
 
   const std::vector<LaunchedTask>& tasks() const { return tasks_; }
-  // Another task of the job, which is not started yet; returns its index.
+  // Another task of the job, which runs now; returns its index.
   int add(LaunchedTask task);
   // From now on the job goes on without a task that has failed.
   void go_on_without_failed() { goes_on_ = true; }
   void set_port(int task, int port) { tasks_.at(static_cast<std::size_t>(task)).port = port; }
-  // Marks a task that was added as running.
-  void started(int task) { at(task).is = Is::running; }
   // The task is running again; the same one with its restart counted.
   const LaunchedTask& restarted(int task);
   // Notes a task's first sign of life: from now on it is started again when it dies.
@@ -42,17 +39,15 @@ class JobProgress {
   // `says` becomes what a person should read after the task's name, "" for nothing.
   Consequence ended(int task, const TaskEnd& end, std::string& says);
 
-  bool is_running(int task) const { return state(task).is == Is::running; }
-  bool has_ended(int task) const { return state(task).is == Is::ended; }
+  bool is_running(int task) const { return state(task).is_running; }
   // Whether all that have a rank, and the evaluator, have ended well: only parameter servers are left.
   bool work_is_done() const;
-  // Whether no task is running. Tasks that were never started do not count.
+  // Whether no task is running.
   bool all_have_ended() const;
 
  private:
-  enum class Is : std::uint8_t { to_start, running, ended };
   struct State {
-    Is is = Is::running;
+    bool is_running = true;
     bool alive = false;
   };
 

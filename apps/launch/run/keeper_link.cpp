@@ -135,7 +135,13 @@ void KeeperLink::close() {
   if (!end_) end_ = Clock::now() + srun_patience;
 }
 
-void KeeperLink::kill() { ::kill(id_, is_by_srun_ ? SIGTERM : SIGKILL); }
+// A keeper here is two processes of a group (keeper/guard.h), and ssh may have helpers.
+void KeeperLink::kill() {
+  if (is_by_srun_)
+    ::kill(id_, SIGTERM);
+  else
+    ::kill(-id_, SIGKILL);
+}
 
 void KeeperLink::send(const Frame& frame) {
   if (to_) outbox_ += encode(frame);
@@ -172,6 +178,7 @@ std::string KeeperLink::words() {
     else if (!std::iscntrl(static_cast<unsigned char>(c)))
       line += c;
   while (line.ends_with(' ')) line.pop_back();
+  if (line.empty() && frames_.has_begun() && !is_open()) return "the connection to its keeper has ended";
   return line;
 }
 

@@ -39,7 +39,7 @@ class KeeperLink {
   // Whether more may come.
   bool is_open() const { return bool(from_); }
   // The last line or two that ssh, srun or the keeper has printed to standard error, or that a login
-  // shell has printed in place of a keeper.
+  // shell has printed in place of a keeper; "" if nothing has come from a keeper.
   std::string words();
   // Kills the keeper, or the ssh that has started it, by SIGKILL; has srun kill the keeper and its
   // tasks.

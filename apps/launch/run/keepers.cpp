@@ -20,13 +20,22 @@ int milliseconds_until(Keepers::Clock::time_point end) {
 }  // namespace
 
 Keepers::Keepers(const LaunchOptions& options) : Keepers() {
-  for (const auto& host : hosts_of(options.job)) add(host, options);
+  for (const auto& host : hosts_of(options.job)) connect(size(), host, options);
 }
 
-void Keepers::add(const LaunchHost& host, const LaunchOptions& options) {
-  links_.push_back(std::make_unique<KeeperLink>(host, options));
-  names_.push_back(host.to_string());
-  lost_.push_back(false);
+void Keepers::connect(int number, const LaunchHost& host, const LaunchOptions& options) {
+  auto link = std::make_unique<KeeperLink>(host, options);
+  const auto at = static_cast<std::size_t>(number);
+  if (number < size()) {
+    links_[at]->kill();
+  } else {
+    names_.resize(at + 1);
+    lost_.resize(at + 1, true);
+    links_.resize(at + 1);
+  }
+  links_[at] = std::move(link);
+  names_[at] = host.to_string();
+  lost_[at] = false;
 }
 
 Keepers::~Keepers() {

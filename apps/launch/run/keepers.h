@@ -24,8 +24,9 @@ class Keepers {
   explicit Keepers(const LaunchOptions& options);
   ~Keepers();  // kills those that have not left
 
-  // Starts the keeper of another host. Throws Error.
-  void add(const LaunchHost& host, const LaunchOptions& options);
+  // Starts the keeper of a host: a new one, whose number is size(), or one whose keeper is lost or is to
+  // be killed. Throws Error.
+  void connect(int number, const LaunchHost& host, const LaunchOptions& options);
 
   int size() const { return static_cast<int>(links_.size()); }
   // The host in messages.

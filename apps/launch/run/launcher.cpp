@@ -10,7 +10,9 @@
 #include <cstring>
 
 #include "actors/runtime/exit_status.h"
+#include "apps/launch/run/host_addresses.h"
 #include "apps/launch/run/job_lines.h"
+#include "apps/launch/run/preparation.h"
 #include "apps/launch/signals.h"
 #include "dataflow/values/error.h"
 
@@ -38,31 +40,6 @@ FileDescriptor watch_ending_signals() {
   return watch_signals(signals);
 }
 
-// The addresses under which tasks reach each other: loopback only if all are on this machine, or on the
-// only one of an allocation. Where hosts may come later, this machine's name is one that they reach; but
-// tasks without credentials stay on loopback.
-JobAddresses addresses_of(const JobSpec& job, bool secure) {
-  JobAddresses addresses;
-  const bool may_grow =
-      !job.host_discovery.empty() && (secure || std::ranges::count(job.command, "--insecure") > 0);
-  const auto is_local = [&](const LaunchHost& host) {
-    if (may_grow) return host.name == "localhost";
-    return is_this_machine(host) || (host.is_allocated && job.hosts.size() == 1);
-  };
-  if (std::ranges::all_of(job.hosts, is_local)) {
-    addresses.hosts.assign(static_cast<std::size_t>(num_hosts(job)), "127.0.0.1");
-    return addresses;
-  }
-  for (const auto& host : job.hosts) {
-    if (host.name == "localhost")
-      throw invalid_argument(
-          "'localhost' is among other hosts, which do not reach it by that name; say this machine's "
-          "name");
-    addresses.hosts.push_back(host.name);
-  }
-  return addresses;
-}
-
 // Null if the hosts are named.
 std::unique_ptr<HostDiscovery> discovery_of(const JobSpec& job, Console& console) {
   if (job.host_discovery.empty()) return nullptr;
@@ -82,25 +59,6 @@ const JobSpec& with_found_hosts(JobSpec& job, HostDiscovery* discovery, const Fi
   return job;
 }
 
-// All names that tasks may get: each world of an elastic job numbers its members anew.
-std::vector<TaskName> tasks_with_credentials(const JobSpec& job,
-                                             const std::vector<LaunchedTask>& tasks) {
-  std::vector<TaskName> names;
-  if (job.is_elastic())
-    for (int rank = 0; rank < job.max_workers.value_or(job.workers); ++rank)
-      names.push_back({"worker", rank});
-  else
-    for (const auto& task : tasks)
-      if (task.is_served()) names.push_back(task.name);
-  return names;
-}
-
-std::optional<JobCredentials> credentials_of(const LaunchOptions& options, const JobSpec& asked,
-                                             const std::vector<LaunchedTask>& tasks) {
-  if (!options.secure) return {};
-  return JobCredentials(options.credentials, tasks_with_credentials(asked, tasks));
-}
-
 }  // namespace
 
 Launcher::Launcher(LaunchOptions options)
@@ -114,11 +72,14 @@ Launcher::Launcher(LaunchOptions options)
       progress_(lay_out(with_found_hosts(options_.job, discovery_.get(), signals_)),
                 options_.job.restarts),
       output_(console_, progress_.tasks(), options_.job.folders.logs),
-      addresses_(addresses_of(options_.job, options_.secure)),
-      credentials_(credentials_of(options_, asked_, progress_.tasks())),
+      addresses_(first_addresses(options_.job, options_.secure)),
+      questions_(options_, asked_, progress_.tasks()),
       keepers_(options_) {
-  if (asked_.is_elastic()) begin_elastic(asked_);
-  hosts_.assign(static_cast<std::size_t>(keepers_.size()), {.is_ready = true});
+  if (asked_.is_elastic()) elastic_.emplace(asked_, worlds_hands());
+  if (elastic_) elastic_->more_may_come(discovery_ != nullptr);
+  if (discovery_)
+    hosts_.emplace(host_rules(asked_), options_.job.hosts, *discovery_, keepers_, questions_,
+                   hosts_hands());
   console_.copy_to([this](int stream, std::string_view who, int colour, std::string_view line) {
     job_socket_.show(stream, who, colour, line);
   });
@@ -148,36 +109,24 @@ int Launcher::run() {
   return ending_->status;
 }
 
-std::vector<Frame> Launcher::job_frames() const {
-  const JobSpec& job = options_.job;
-  std::vector<EnvironmentVariable> variables = job.environment;
-  if (!job.folders.data.empty()) variables.push_back({"ACTORFLOW_DATA_DIR", job.folders.data});
-  if (!job.folders.output.empty()) variables.push_back({"ACTORFLOW_OUTPUT_DIR", job.folders.output});
-  Frame of_all{"job", job.restarts > 0 ? "1" : "0", std::to_string(variables.size())};
-  for (const auto& variable : variables) of_all.push_back(variable.name + "=" + variable.value);
-  of_all.insert(of_all.end(), job.command.begin(), job.command.end());
-  if (!elastic_) return {of_all};
-  return {{"elastic"}, of_all};
-}
-
-Frame Launcher::credentials_for(int host) const {
-  std::vector<LaunchedTask> own;
-  for (const auto& task : progress_.tasks())
-    if (task.host == host) own.push_back(task);
-  return credentials_->frame_for(tasks_with_credentials(asked_, own));
+void Launcher::prepare() {
+  Preparation(keepers_, questions_, progress_, addresses_,
+              {.wait = [this](Clock::time_point end) { return wait(end); },
+               .is_interrupted = [this] { return is_interrupted(); },
+               .say = [this](const std::string& text) { console_.say(text); }})
+      .run();
 }
 
 void Launcher::start_all() {
   has_begun_ = true;
-  for (const auto& frame : job_frames()) keepers_.send_all(frame);
+  for (const auto& frame : questions_.job()) keepers_.send_all(frame);
   say_what_runs();
   for (int task = 0; task < static_cast<int>(progress_.tasks().size()); ++task) {
     if (elastic_) elastic_->started(task);
+    if (hosts_) hosts_->started(task_of(task).host, task);
     start(task);
   }
-  if (!discovery_) return;
-  found_ = options_.job.hosts;
-  change_hosts(found_);  // they may have more slots than tasks
+  if (hosts_) hosts_->follow();  // they may have more slots than tasks
 }
 
 void Launcher::start(int task) {
@@ -204,7 +153,7 @@ void Launcher::say_what_runs() {
 
 void Launcher::watch() {
   // With discovery, hosts and their tasks may still come, until the book loses patience.
-  const auto more_may_come = [this] { return discovery_ && !elastic_->is_complete(); };
+  const auto more_may_come = [this] { return hosts_ && !elastic_->is_complete(); };
   while (!ending_ && (!progress_.all_have_ended() || more_may_come())) {
     for (const auto& arrival : wait(std::min(end_of_servers_, next_look()))) take(arrival);
     if (!ending_) end_servers();
@@ -227,8 +176,8 @@ void Launcher::take(const Arrival& arrival) {
     elastic_->take(std::stoi(frame.at(1)), frame.at(2));
   else if (frame[0] == "ended")
     task_ended(std::stoi(frame.at(1)), {std::stoi(frame.at(2)), std::stoi(frame.at(3)), frame.at(4)});
-  else if (elastic_ && !ending_)
-    take_from_new_host(host, frame);
+  else if (hosts_ && !ending_)
+    hosts_->take(host, frame);
   const int failure = console_.failure();
   if (failure == EPIPE && !ending_)
     end_job({128 + SIGPIPE, "nobody reads the output any more, so the job has been ended"});
@@ -252,13 +201,30 @@ void Launcher::task_ended(int task, const TaskEnd& end) {
     late_failure_ = {end.status, says};
     return;
   }
-  if (consequence == Consequence::end_job) end_job({end.status, says});
+  if (consequence == Consequence::start_again) return start_again(task, says);
+  if (consequence == Consequence::end_job) return end_job({end.status, says});
   if (consequence == Consequence::go_on) console_.say(says + "; the others go on");
-  if (consequence != Consequence::start_again) return;
-  console_.say(says);
+  if (hosts_ && !elastic_->is_complete()) hosts_->ended(task);
+}
+
+void Launcher::start_again(int task, const std::string& why) {
+  console_.say(why);
   progress_.restarted(task);
   if (elastic_) elastic_->started(task);
   start(task);
+}
+
+// An elastic job that trains goes on without the host, and any job without one that had no task yet.
+void Launcher::lose_host(int host) {
+  const std::string words = lost_words(keepers_.words(host));
+  const std::string why = fmt::format("{} is lost: {}", keepers_.name(host), words);
+  const bool had_tasks = !hosts_ || hosts_->is_ready(host);
+  if (had_tasks && !(elastic_ && elastic_->has_begun())) return end_job({1, why});
+  if (had_tasks) lose_tasks_of(host, why);
+  if (hosts_)
+    hosts_->lost(host, words);
+  else
+    console_.say(why);
 }
 
 void Launcher::end_servers() {
@@ -304,11 +270,11 @@ std::vector<Arrival> Launcher::wait(Clock::time_point end) {
 void Launcher::leave(std::chrono::seconds patience) {
   if (!ending_) keepers_.send_all({"end"});
   auto limit = Clock::now() + patience;
-  next_report_ = Clock::now() + first_report;
+  WaitingReport report;
   while (!keepers_.all_have_left() && Clock::now() < limit) {
-    const auto arrivals = wait(std::min(limit, next_report_));
+    const auto arrivals = wait(std::min(limit, report.next()));
     const auto begin = Clock::now();
-    report_end();
+    if (report.is_due()) say_who_has_not_ended();
     for (const auto& arrival : arrivals)
       if (!arrival.frame.empty()) take(arrival);
     limit += Clock::now() - begin;  // the keepers do not pay for a slow reader of the output
@@ -316,9 +282,7 @@ void Launcher::leave(std::chrono::seconds patience) {
   }
 }
 
-void Launcher::report_end() {
-  if (Clock::now() < next_report_) return;
-  next_report_ = Clock::now() + report_interval;
+void Launcher::say_who_has_not_ended() {
   std::vector<std::string> tasks;
   for (int task = 0; task < static_cast<int>(progress_.tasks().size()); ++task)
     if (has_begun_ && progress_.is_running(task)) tasks.push_back(task_of(task).label());

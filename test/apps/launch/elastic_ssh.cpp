@@ -86,7 +86,8 @@ BOOST_AUTO_TEST_CASE(a_machine_that_comes_and_is_not_reached_is_left_out_with_th
   TrainingOnFoundHosts job("127.0.0.2:1", {"-np", "1", "--max", "2"});
   BOOST_REQUIRE(job.prints("worker 0 | step"));
   job.hosts.print("127.0.0.2:1\n127.0.0.9:1");
-  BOOST_REQUIRE(job.prints("launch | 127.0.0.9 is lost: ssh: connect to host 127.0.0.9 port"));
+  BOOST_REQUIRE(job.prints("launch | 127.0.0.9 is left out: ssh: connect to host 127.0.0.9 port"));
+  BOOST_REQUIRE(job.prints("; it is tried again in 10 s, and then ever less often"));
   job.hosts.print("127.0.0.2:1\n127.0.0.9:1\n127.0.0.4:1");  // its task takes nothing of --max
   BOOST_REQUIRE(job.prints("starts on 127.0.0.4"));
   job.end();
@@ -97,7 +98,30 @@ BOOST_AUTO_TEST_CASE(a_spare_machine_that_is_listed_takes_the_place_of_a_task_th
                            {"-np", "2", "--min", "1", "--max", "2"});
   BOOST_REQUIRE(job.prints("worker 1 | step"));
   kill(job.task(1), SIGKILL);
+  BOOST_REQUIRE(job.prints("launch | 127.0.0.3 gets no new tasks, since worker 1 has ended there; if"));
   BOOST_REQUIRE(job.prints("launch | worker 2 starts on 127.0.0.4"));
+  job.end();
+}
+
+BOOST_AUTO_TEST_CASE(a_machine_on_which_a_task_died_gets_another_one_after_a_cooldown) {
+  TrainingOnFoundHosts job("127.0.0.2:1\n127.0.0.3:1",
+                           {"-np", "2", "--min", "1", "--blacklist_cooldown_range", "1,5"});
+  BOOST_REQUIRE(job.prints("worker 1 | step"));
+  kill(job.task(1), SIGKILL);
+  BOOST_REQUIRE(job.prints("launch | 127.0.0.3 gets no new tasks for 1 s, since worker 1 has ended"));
+  BOOST_REQUIRE(job.prints("launch | worker 2 starts on 127.0.0.3"));
+  BOOST_REQUIRE(job.prints("worker 2 | step"));
+  job.end();
+}
+
+BOOST_AUTO_TEST_CASE(a_machine_that_was_lost_is_taken_again_when_it_is_back) {
+  TrainingOnFoundHosts job("127.0.0.2:1\n127.0.0.3:1", {"--secure", "-np", "2", "--min", "1"});
+  BOOST_REQUIRE(job.prints("worker 1 | step"));
+  kill(parent_of(job.task(1)), SIGKILL);
+  BOOST_REQUIRE(job.prints("launch | 127.0.0.3 is lost: "));
+  BOOST_REQUIRE(job.prints("; it is tried again in 10 s, and then ever less often"));
+  BOOST_REQUIRE(job.prints("launch | worker 2 starts on 127.0.0.3"));
+  BOOST_REQUIRE(job.prints("worker 2 | step"));
   job.end();
 }
 

@@ -217,6 +217,12 @@ BOOST_AUTO_TEST_CASE(flags_that_contradict_each_other_are_refused) {
   refused({"-np", "2", "--min", "1", "--ps", "1", "true"}, "has workers only");
   refused({"-np", "2", "--host_discovery", "/x", "-H", "a:2", "true"}, "omit -H and --hostfile");
   refused({"-np", "2", "--host_discovery", "/x", "--num_gpus", "2", "true"}, "omit --num_gpus");
+  refused({"-np", "2", "--min", "1", "--blacklist_cooldown_range", "30,600", "true"},
+          "give --host_discovery");
+  const std::string range = "expected the first and the longest pause in seconds, as in 30,600, got ";
+  for (const char* wrong : {"30", "600,30", "1,2,3"})
+    refused({"-np", "2", "--host_discovery", "/x", "--blacklist_cooldown_range", wrong, "true"},
+            range + wrong);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

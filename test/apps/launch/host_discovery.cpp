@@ -1,15 +1,22 @@
 #include "apps/launch/run/host_discovery.h"
 
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <optional>
 #include <thread>
 
 #include "test/actors/support/failing_memory.h"
 #include "test/apps/launch/support/launched.h"
+#include "test/apps/launch/support/undead.h"
 #include "test/support/hang_limit.h"
 #include "test/support/says.h"
 #include "test/support/scoped_environment.h"
@@ -26,6 +33,13 @@ void write_script(const std::string& path, const std::string& body) {
   write_file(path + ".new", "#!/bin/sh\n" + body + "\n");
   std::filesystem::permissions(path + ".new", std::filesystem::perms::owner_all);
   std::filesystem::rename(path + ".new", path);
+}
+
+int child_of_this_process() {
+  std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  int child = 0;
+  children >> child;
+  return child;
 }
 
 // A script, and what is said of it.
@@ -99,6 +113,54 @@ BOOST_FIXTURE_TEST_CASE(what_a_run_leaves_behind_ends_with_it, Script) {
   const ScopedEnvironment marked("ACTORFLOW_TEST_MARK", mark);
   discovery("sleep 1000 >/dev/null & echo node1").first(nothing.reading);
   expect_marked(mark, 0);
+}
+
+// Processes of other groups than the script's, which are not killed with it.
+BOOST_FIXTURE_TEST_CASE(who_else_holds_the_output_does_not_hold_up_a_run, Script) {
+  const std::string mark = "holds" + std::to_string(getpid());
+  const ScopedEnvironment marked("ACTORFLOW_TEST_MARK", mark);
+  HostDiscovery held = discovery("setsid sleep 1000 & echo node1");
+  BOOST_TEST((held.first(nothing.reading) == std::vector<LaunchHost>{{"node1", "", 1}}));
+  write_script(path, "trap '' TERM; setsid sleep 1000 & setsid yes & wait");
+  look_until_said(held, 1);
+  BOOST_TEST(said[0] == "--host_discovery " + path +
+                            ": it prints more than 1048576 bytes; the hosts stay as they are");
+  write_script(path, "setsid sleep 1000 & echo node2");
+  const auto hosts = look(held, [this] { return said.size() == 2; });
+  BOOST_TEST((hosts == std::vector<LaunchHost>{{"node2", "", 1}}));
+  for (const int process : marked_processes(mark)) kill(process, SIGKILL);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_script_that_is_killed_and_does_not_end_is_told_until_it_ends, Script) {
+  const std::string go = folder.file("go");
+  mkfifo(go.c_str(), 0600);
+  HostDiscovery stuck = discovery(count + "read line <" + go + "; while :; do echo $line; done");
+  look(stuck, [this] { return runs() == 1; });
+  {
+    const Undead script(child_of_this_process());
+    if (!script.is_held()) return;  // not allowed here
+    write_file(go, std::string(1000, 'x') + "\n");
+    look_until_said(stuck, 1);
+    BOOST_TEST(said[0] == "--host_discovery " + path +
+                              ": it was killed and does not end, as where it waits for a disk; "
+                              "the hosts stay as they are");
+    write_script(path, "echo node1");
+  }
+  const auto hosts = look(stuck, [this] { return said.size() == 3; });
+  BOOST_TEST(said[1] == "--host_discovery " + path +
+                            ": it prints more than 1048576 bytes; the hosts stay as they are");
+  BOOST_TEST((hosts == std::vector<LaunchHost>{{"node1", "", 1}}));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_script_that_is_killed_and_does_not_end_does_not_hold_up_the_end, Script) {
+  std::optional<Undead> script;
+  {
+    HostDiscovery stuck = discovery(count + "exec sleep 1000");
+    look(stuck, [this] { return runs() == 1; });
+    script.emplace(child_of_this_process());
+  }
+  script.reset();
+  waitpid(-1, nullptr, 0);
 }
 
 BOOST_FIXTURE_TEST_CASE(an_interrupt_ends_the_wait_and_the_script, Script) {

@@ -5,7 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 
-#include "apps/launch/keeper/growing_pause.h"
+#include "apps/launch/growing_pause.h"
 #include "test/apps/launch/support/launched.h"
 
 BOOST_AUTO_TEST_SUITE(supervisor)

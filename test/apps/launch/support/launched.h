@@ -27,6 +27,7 @@ class Launched {
   Process& process() { return process_; }
   int wait() { return process_.wait(); }
   std::string output() { return process_.output(); }
+  const std::string& mark() const { return mark_; }
   // The line that was printed last.
   std::string last_line();
   // Waits until that many processes of the job are there.
