@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "actors/runtime/time_after.h"
 #include "dataflow/graph/containers.h"
 
 namespace actorflow {
@@ -53,7 +54,7 @@ caf::behavior Master::behavior() {
       [this](const PeerLost& message) { on_peer_lost(message); },
       [this](const StopSteps& message) { stop_steps(message.reason); },
       [this](const Census& message) { message.answer(census()); },
-      [this](const StepTimeout& timeout) { steps_.on_timeout(timeout); },
+      [this](const LookForLateSteps& timer) { steps_.on_timer(timer); },
       [this](const PlanTimeout& timeout) {
         if (const auto plan = timeout.plan.lock())
           planner_.stop_waiting(*plan, timeout.ticket, timeout.timeout_ms);
@@ -187,7 +188,9 @@ void Master::run(MasterSession& owner, const PlanRef& plan, StepRequest step, Ma
   };
   const auto ticket = planner_.wait(*plan, start_late);
   reply = nullptr;
-  if (timeout_ms > 0 && ticket != 0)
+  const bool ends =
+      timeout_ms > 0 && time_after(asked, std::chrono::milliseconds(timeout_ms)) != Clock::never;
+  if (ends && ticket != 0)
     self_->delayed_send(self_, std::chrono::milliseconds(timeout_ms),
                         PlanTimeout{plan, ticket, timeout_ms});
 }
