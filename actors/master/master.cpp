@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "actors/runtime/time_after.h"
 #include "dataflow/graph/containers.h"
+#include "schema/bounded_wait.h"
 
 namespace actorflow {
 namespace {
@@ -188,10 +188,8 @@ void Master::run(MasterSession& owner, const PlanRef& plan, StepRequest step, Ma
   };
   const auto ticket = planner_.wait(*plan, start_late);
   reply = nullptr;
-  const bool ends =
-      timeout_ms > 0 && time_after(asked, std::chrono::milliseconds(timeout_ms)) != Clock::never;
-  if (ends && ticket != 0)
-    self_->delayed_send(self_, std::chrono::milliseconds(timeout_ms),
+  if (timeout_ms > 0 && ticket != 0)
+    self_->delayed_send(self_, bounded_wait(std::chrono::milliseconds(timeout_ms)),
                         PlanTimeout{plan, ticket, timeout_ms});
 }
 

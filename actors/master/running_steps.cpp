@@ -6,8 +6,8 @@
 #include <chrono>
 #include <utility>
 
-#include "actors/runtime/time_after.h"
 #include "dataflow/values/check.h"
+#include "schema/bounded_wait.h"
 
 namespace actorflow {
 
@@ -166,8 +166,7 @@ void RunningSteps::abort(StepId id, Step& step, const Status& reason) {
 }
 
 void RunningSteps::set_deadline(StepId id, Step& step, std::int64_t timeout_ms) {
-  const auto deadline = time_after(self_->clock().now(), std::chrono::milliseconds(timeout_ms));
-  if (deadline == Clock::never) return;
+  const auto deadline = self_->clock().now() + bounded_wait(std::chrono::milliseconds(timeout_ms));
   deadlines_.emplace(deadline, id);
   step.deadline = deadline;
   step.timeout_ms = timeout_ms;
