@@ -129,8 +129,7 @@ void RunningSteps::part_done(StepId id, Step& step, std::size_t part, const Stat
   if (answer.status.ok()) answer.fetches = std::move(step.fetches);
   if (step.tracer) answer.trace = step.tracer->take();
   const MasterReplyFn reply = std::move(step.reply);
-  forget_deadline(id, step);
-  steps_.erase(id);
+  erase(id);
   if (reply) reply(std::move(answer));
 }
 
@@ -140,7 +139,7 @@ void RunningSteps::will_not_begin(StepId next, std::size_t part) {
   Step& step = found->second;
   if (!step.done[part]) --step.running;
   step.done[part] = true;
-  if (step.running == 0) steps_.erase(found);
+  if (step.running == 0) erase(next);
 }
 
 Status RunningSteps::located(const Step& step, std::size_t part, const Status& status) const {
@@ -175,6 +174,11 @@ void RunningSteps::set_deadline(StepId id, Step& step, std::int64_t timeout_ms) 
 
 void RunningSteps::forget_deadline(StepId id, Step& step) {
   deadlines_.erase({std::exchange(step.deadline, Clock::never), id});
+}
+
+void RunningSteps::erase(StepId id) {
+  forget_deadline(id, steps_.at(id));
+  steps_.erase(id);
 }
 
 void RunningSteps::set_timer() {

@@ -103,6 +103,7 @@ class RunningSteps {
   void run_part(StepId id, const RegisteredPart& part, const StepRequest& request) const;
   void set_deadline(StepId id, Step& step, std::int64_t timeout_ms);
   void forget_deadline(StepId id, Step& step);
+  void erase(StepId id);
   // Sees to it that a timer ends at the earliest deadline, or before it.
   void set_timer();
   void give_up_late(StepId id, Step& step);
