@@ -1,6 +1,8 @@
 #include "actors/client/queue_runner.h"
 
 #include <atomic>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -15,8 +17,9 @@ void run_target(Session& session, const Output& target) {
 void try_target(Session& session, const Output& target) {
   try {
     run_target(session, target);
-  } catch (const Error&) {
-    // The session or the queue's task has ended, and with it all ops that waited there.
+  } catch (const std::exception&) {
+    // The session or the queue's task has ended, and with it all ops that waited there; or this process
+    // lacks memory, which its other threads tell.
   }
 }
 
@@ -60,17 +63,25 @@ struct RunningQueueRunners::Impl {
 
   Impl(Session& s, RunnerCoordinator& c, std::vector<QueueRunner> all) : session(s), coordinator(c) {
     for (auto& runner : all) fillings.push_back(std::make_unique<Filling>(std::move(runner)));
-    for (auto& filling : fillings)
-      for (const auto& op : filling->runner.enqueue_ops_)
-        threads.emplace_back([this, queue = filling.get(), op] { fill(*queue, op); });
-    closer = std::jthread([this] {
-      coordinator.wait_for_stop();
-      for (const auto& filling : fillings) try_target(session, filling->runner.cancel_);
-    });
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() { coordinator.request_stop(); }
+
+  // Throws resource_exhausted where the machine starts no such number of threads. Those that have begun
+  // end with this object: the thread that cancels what they wait for is there before them.
+  void start() try {
+    closer = std::jthread([this] {
+      coordinator.wait_for_stop();
+      for (const auto& filling : fillings) try_target(session, filling->runner.cancel_);
+    });
+    for (auto& filling : fillings)
+      for (const auto& op : filling->runner.enqueue_ops_)
+        threads.emplace_back([this, queue = filling.get(), op] { fill(*queue, op); });
+  } catch (const std::system_error& error) {
+    throw Error(Code::resource_exhausted,
+                std::string("queue runners need a thread for each enqueue op: ") + error.what());
+  }
 
   void fill(Filling& filling, const Output& op) {
     try {
@@ -98,7 +109,9 @@ struct RunningQueueRunners::Impl {
 
 RunningQueueRunners::RunningQueueRunners(Session& session, RunnerCoordinator& coordinator,
                                          std::vector<QueueRunner> runners)
-    : impl_(std::make_unique<Impl>(session, coordinator, std::move(runners))) {}
+    : impl_(std::make_unique<Impl>(session, coordinator, std::move(runners))) {
+  impl_->start();
+}
 RunningQueueRunners::RunningQueueRunners(RunningQueueRunners&&) noexcept = default;
 RunningQueueRunners& RunningQueueRunners::operator=(RunningQueueRunners&&) noexcept = default;
 RunningQueueRunners::~RunningQueueRunners() = default;

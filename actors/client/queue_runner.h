@@ -69,6 +69,7 @@ class RunningQueueRunners {
   std::unique_ptr<Impl> impl_;
 };
 
+// Throws resource_exhausted, and stops the coordinator, if the machine starts no such number of threads.
 // REQUIRES: session and coordinator outlive the result.
 RunningQueueRunners start_queue_runners(Session& session, RunnerCoordinator& coordinator,
                                         std::vector<QueueRunner> runners);

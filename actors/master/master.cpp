@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dataflow/graph/containers.h"
+#include "schema/bounded_wait.h"
 
 namespace actorflow {
 namespace {
@@ -53,7 +54,7 @@ caf::behavior Master::behavior() {
       [this](const PeerLost& message) { on_peer_lost(message); },
       [this](const StopSteps& message) { stop_steps(message.reason); },
       [this](const Census& message) { message.answer(census()); },
-      [this](const StepTimeout& timeout) { steps_.on_timeout(timeout); },
+      [this](const LookForLateSteps& timer) { steps_.on_timer(timer); },
       [this](const PlanTimeout& timeout) {
         if (const auto plan = timeout.plan.lock())
           planner_.stop_waiting(*plan, timeout.ticket, timeout.timeout_ms);
@@ -188,7 +189,7 @@ void Master::run(MasterSession& owner, const PlanRef& plan, StepRequest step, Ma
   const auto ticket = planner_.wait(*plan, start_late);
   reply = nullptr;
   if (timeout_ms > 0 && ticket != 0)
-    self_->delayed_send(self_, std::chrono::milliseconds(timeout_ms),
+    self_->delayed_send(self_, bounded_wait(std::chrono::milliseconds(timeout_ms)),
                         PlanTimeout{plan, ticket, timeout_ms});
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dataflow/values/check.h"
+#include "schema/bounded_wait.h"
 
 namespace actorflow {
 
@@ -24,9 +25,7 @@ void RunningSteps::start(std::shared_ptr<const Parts> parts, StepRequest request
     if (repeated) expect_next(id, parts, request);
     for (; asked < count; ++asked)
       if (!knows_of_it(asked)) run_part(id, (*parts)[asked], request);
-    if (request.timeout_ms > 0)
-      self_->delayed_send(self_, std::chrono::milliseconds(request.timeout_ms),
-                          StepTimeout{id, request.timeout_ms});
+    if (request.timeout_ms > 0) set_deadline(id, step, request.timeout_ms);
   } catch (...) {
     const Status why = self_->failure_of("RunStep");
     if (asked == count) return abort(id, step, why);
@@ -130,7 +129,7 @@ void RunningSteps::part_done(StepId id, Step& step, std::size_t part, const Stat
   if (answer.status.ok()) answer.fetches = std::move(step.fetches);
   if (step.tracer) answer.trace = step.tracer->take();
   const MasterReplyFn reply = std::move(step.reply);
-  steps_.erase(id);
+  erase(id);
   if (reply) reply(std::move(answer));
 }
 
@@ -140,7 +139,7 @@ void RunningSteps::will_not_begin(StepId next, std::size_t part) {
   Step& step = found->second;
   if (!step.done[part]) --step.running;
   step.done[part] = true;
-  if (step.running == 0) steps_.erase(found);
+  if (step.running == 0) erase(next);
 }
 
 Status RunningSteps::located(const Step& step, std::size_t part, const Status& status) const {
@@ -165,16 +164,49 @@ void RunningSteps::abort(StepId id, Step& step, const Status& reason) {
            AbortStep{id, {Code::aborted, "the step failed elsewhere: " + reason.message}});
 }
 
-void RunningSteps::on_timeout(const StepTimeout& timeout) {
-  const auto found = steps_.find(timeout.step);
-  if (found == steps_.end()) return;
-  Step& step = found->second;
+void RunningSteps::set_deadline(StepId id, Step& step, std::int64_t timeout_ms) {
+  const auto deadline = self_->clock().now() + bounded_wait(std::chrono::milliseconds(timeout_ms));
+  deadlines_.emplace(deadline, id);
+  step.deadline = deadline;
+  step.timeout_ms = timeout_ms;
+  set_timer();
+}
+
+void RunningSteps::forget_deadline(StepId id, Step& step) {
+  deadlines_.erase({std::exchange(step.deadline, Clock::never), id});
+}
+
+void RunningSteps::erase(StepId id) {
+  forget_deadline(id, steps_.at(id));
+  steps_.erase(id);
+}
+
+void RunningSteps::set_timer() {
+  if (deadlines_.empty()) return;
+  const auto due = deadlines_.begin()->first;
+  if (!timers_.empty() && *timers_.begin() <= due) return;
+  self_->delayed_send(self_, due - self_->clock().now(), LookForLateSteps{due});
+  timers_.insert(due);
+}
+
+void RunningSteps::on_timer(const LookForLateSteps& timer) {
+  timers_.erase(timer.due);
+  while (!deadlines_.empty() && deadlines_.begin()->first <= timer.due) {
+    const StepId id = deadlines_.begin()->second;
+    Step& step = steps_.at(id);
+    forget_deadline(id, step);
+    give_up_late(id, step);
+  }
+  set_timer();
+}
+
+void RunningSteps::give_up_late(StepId id, Step& step) {
   std::string missing;
   for (std::size_t i = 0; i < step.done.size(); ++i)
     if (!step.done[i]) missing += fmt::format(" {}", task_->name_of((*step.parts)[i].task).to_string());
-  abort(timeout.step, step,
+  abort(id, step,
         {Code::deadline_exceeded, fmt::format("the step did not end within {} ms; still running on{}",
-                                              timeout.timeout_ms, missing)});
+                                              step.timeout_ms, missing)});
 }
 
 void RunningSteps::abort_session(const std::string& session, const Status& reason) {

@@ -3,12 +3,15 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/core/messages.h"
 #include "actors/core/step_tracer.h"
 #include "actors/core/task_context.h"
+#include "actors/runtime/clock.h"
 #include "actors/runtime/guarded_actor.h"
 
 namespace actorflow {
@@ -34,10 +37,9 @@ struct StepRequest {
   bool changes_variables = true;
 };
 
-// To itself: the timeout of a step is over.
-struct StepTimeout {
-  StepId step;
-  std::int64_t timeout_ms;
+// To itself: time to look for steps whose timeout is over.
+struct LookForLateSteps {
+  Clock::time_point due;
 };
 
 // The steps in flight, any number of them. The first error of a step aborts it on every task. The client
@@ -58,7 +60,7 @@ class RunningSteps {
   void on_done(const Sender& from, StepDone& message);
   // The same for a part whose results were lost here.
   void on_lost(const Sender& from, StepId id, const Status& why);
-  void on_timeout(const StepTimeout& timeout);
+  void on_timer(const LookForLateSteps& timer);
   void on_peer_lost(const PeerLost& message);
   void abort_session(const std::string& session, const Status& reason);
   bool has_session(const std::string& session) const;
@@ -75,6 +77,8 @@ class RunningSteps {
     std::size_t told = 0;  // of a failed step: parts before this one have been told to give up
     Status status;
     bool changes_variables = true;
+    std::int64_t timeout_ms = 0;                // 0: none
+    Clock::time_point deadline = Clock::never;  // in deadlines_, unless it is never
     std::vector<Tensor> fetches;
     std::unique_ptr<StepTracer> tracer;  // of a traced step
     MasterReplyFn reply;                 // empty as long as no client has asked for the step
@@ -97,6 +101,12 @@ class RunningSteps {
   // Makes the entry of the step after `id`, if it will be begun before it is asked for.
   void expect_next(StepId id, const std::shared_ptr<const Parts>& parts, const StepRequest& request);
   void run_part(StepId id, const RegisteredPart& part, const StepRequest& request) const;
+  void set_deadline(StepId id, Step& step, std::int64_t timeout_ms);
+  void forget_deadline(StepId id, Step& step);
+  void erase(StepId id);
+  // Sees to it that a timer ends at the earliest deadline, or before it.
+  void set_timer();
+  void give_up_late(StepId id, Step& step);
   void part_done(StepId id, Step& step, std::size_t part, const Status& status);
   // Adds the task to an error, unless it names one already or can only be from this task.
   Status located(const Step& step, std::size_t part, const Status& status) const;
@@ -107,10 +117,14 @@ class RunningSteps {
   GuardedActor* self_;
   TaskRef task_;
   std::map<StepId, Step> steps_;
+  // Of steps under way. No step has a timer of its own: it would outlive the step, with millions of
+  // others.
+  std::set<std::pair<Clock::time_point, StepId>> deadlines_;
+  std::set<Clock::time_point> timers_;  // when those that run will end
   Kind last_;         // of the last step that changes variables
   StepId ahead_ = 0;  // the step that will be begun before it is asked for; 0: none
 };
 
 }  // namespace actorflow
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::StepTimeout)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::LookForLateSteps)

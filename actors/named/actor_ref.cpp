@@ -7,6 +7,7 @@
 
 #include "actors/named/actor_route.h"
 #include "actors/named/client_queue.h"
+#include "schema/bounded_wait.h"
 
 namespace actorflow {
 
@@ -82,7 +83,7 @@ void ActorRef::send_tell(const std::string& type, Tensor payload) const {
 
 std::shared_ptr<detail::AnswerState> ActorRef::send_ask(const std::string& type, Tensor payload,
                                                         std::chrono::milliseconds timeout) const {
-  const auto end = runtime_of(*route_)->clock().now() + timeout;
+  const auto end = runtime_of(*route_)->clock().now() + bounded_wait(timeout);
   auto message = message_for(*route_, type, std::move(payload));
   auto state = std::make_shared<detail::AnswerState>(route_->runtime);
   message->ask = true;
@@ -97,7 +98,8 @@ std::shared_ptr<detail::AnswerState> ActorRef::send_ask(const std::string& type,
 void ActorRef::wait_until_there(std::chrono::milliseconds timeout) const {
   const auto runtime = runtime_of(*route_);
   Status told;  // by the last answer
-  for (const auto end = runtime->clock().now() + timeout;; runtime->sleep(retry_interval)) {
+  for (const auto end = runtime->clock().now() + bounded_wait(timeout);;
+       runtime->sleep(retry_interval)) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(end - runtime->clock().now());
     const Status status =

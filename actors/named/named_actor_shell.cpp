@@ -8,6 +8,7 @@
 
 #include "actors/named/switchboard.h"
 #include "dataflow/values/exception_status.h"
+#include "schema/bounded_wait.h"
 
 namespace actorflow {
 namespace {
@@ -221,7 +222,7 @@ void NamedActorShell::ask(std::string_view task, std::string_view name, const st
                           Tensor payload, std::function<void(RawAnswer)> answer,
                           std::chrono::milliseconds timeout) {
   OutgoingMessage message{.ask = true, .type = type, .payload = std::move(payload)};
-  message.deadline = task_->clock->now() + timeout;
+  message.deadline = task_->clock->now() + bounded_wait(timeout);
   message.answered = [this, life = life_, answer = std::move(answer),
                       what = "the answer to " + type](RawAnswer raw) {
     if (life == life_) run(what, [&] { answer(std::move(raw)); });
@@ -252,7 +253,7 @@ SendWindow& NamedActorShell::window(const ActorAddress& to) {
 
 void NamedActorShell::after(std::chrono::milliseconds delay, std::function<void()> action) {
   timers_.emplace(++last_timer_, std::move(action));
-  self_->delayed_send(self_, delay, TimeIsUp{last_timer_});
+  self_->delayed_send(self_, bounded_wait(delay), TimeIsUp{last_timer_});
 }
 
 void NamedActorShell::on_time(std::uint64_t timer) {

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "schema/bounded_wait.h"
+
 namespace actorflow {
 
 bool SendWindow::has_room(std::size_t bytes) const {
@@ -33,7 +35,7 @@ SendWindow::ShareRef SendWindow::take(std::size_t bytes) {
 
 SendWindow::ShareRef SendWindow::wait_for(Runtime& runtime, std::size_t bytes) {
   ShareRef share;
-  clients_.wait(runtime, mutex_, runtime.clock().now() + options_.patience, [&] {
+  clients_.wait(runtime, mutex_, runtime.clock().now() + bounded_wait(options_.patience), [&] {
     if (share || !closed_.ok()) return true;
     if (has_room(bytes)) share = take_locked(bytes);
     return bool(share);
@@ -50,7 +52,7 @@ void SendWindow::throw_failure() {
 }
 
 void SendWindow::drain(Runtime& runtime, std::chrono::milliseconds timeout) {
-  const bool empty = clients_.wait(runtime, mutex_, runtime.clock().now() + timeout,
+  const bool empty = clients_.wait(runtime, mutex_, runtime.clock().now() + bounded_wait(timeout),
                                    [this] { return messages_ == 0 || !closed_.ok(); });
   const std::scoped_lock lock(mutex_);
   throw_if_error(std::exchange(failure_, {}));

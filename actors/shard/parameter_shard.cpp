@@ -50,7 +50,7 @@ caf::behavior ParameterShard::behavior() {
       },
       [this](const AwaitUpdates& message) {
         apply_held();
-        awaited_.add(message);
+        awaited_.add(message, state_);
         awaited_.answer(state_);
       },
       [this](const SetGlobalStep& message) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "schema/bounded_wait.h"
+
 namespace actorflow {
 
 void JobState::stop(const std::string& reason, Code code) {
@@ -43,8 +45,8 @@ std::string JobState::wait_for_stop() {
   return *reason_;
 }
 
-bool JobState::wait_for_stop(Clock::time_point::duration timeout) {
-  wait(runtime_.clock().now() + timeout, [this] { return reason_.has_value(); });
+bool JobState::wait_for_stop(std::chrono::milliseconds timeout) {
+  wait(runtime_.clock().now() + bounded_wait(timeout), [this] { return reason_.has_value(); });
   return stopped();
 }
 
@@ -66,8 +68,9 @@ void JobState::left(const TaskIdentity& replica) {
 }
 
 std::vector<TaskName> JobState::wait_until_left(const std::vector<TaskName>& replicas,
-                                                Clock::time_point::duration timeout) {
-  wait(runtime_.clock().now() + timeout, [&] { return reason_ || missing(replicas).empty(); });
+                                                std::chrono::milliseconds timeout) {
+  wait(runtime_.clock().now() + bounded_wait(timeout),
+       [&] { return reason_ || missing(replicas).empty(); });
   const std::scoped_lock lock(mutex_);
   return missing(replicas);
 }

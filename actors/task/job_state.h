@@ -2,6 +2,7 @@
 // threads.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -25,7 +26,7 @@ class JobState {
   bool stopped() const;
   std::string wait_for_stop();
   // Waits for the stop, at most for `timeout`; false if it has not come.
-  bool wait_for_stop(Clock::time_point::duration timeout);
+  bool wait_for_stop(std::chrono::milliseconds timeout);
 
   // Ok unless the job has failed.
   Status failure() const;
@@ -41,7 +42,7 @@ class JobState {
   void left(const TaskIdentity& replica);
   // Waits until all replicas have left; returns those that have not when the time is over.
   std::vector<TaskName> wait_until_left(const std::vector<TaskName>& replicas,
-                                        Clock::time_point::duration timeout);
+                                        std::chrono::milliseconds timeout);
 
  private:
   struct Replica {

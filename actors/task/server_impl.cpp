@@ -22,6 +22,7 @@
 #include "actors/training/coordinator.h"
 #include "actors/worker/rendezvous.h"
 #include "actors/worker/worker.h"
+#include "schema/bounded_wait.h"
 
 namespace actorflow {
 namespace {
@@ -38,6 +39,8 @@ std::vector<Device*> devices_of_this_process() {
 
 Server::Impl::Impl(ServerOptions server_options, Peers where)
     : options(std::move(server_options)), runtime(options.runtime), job(*runtime) {
+  options.connect_timeout_ms = bounded_wait(options.connect_timeout_ms);
+  options.heartbeat_timeout_ms = bounded_wait(options.heartbeat_timeout_ms);
   const TaskName name{options.job, options.task};
   const std::string& address = options.cluster.address(name);  // throws for a task outside the cluster
   task->tasks = options.cluster.all_tasks();

@@ -19,7 +19,7 @@ Point repeated_gradient("a gradient handed in again");
 
 bool Accumulator::add(int replica, const Contribution& contribution, std::optional<Gradient> gradient,
                       Tensor learning_rate) {
-  auto& [counts, last] = this->replica(replica);
+  auto& [counts, last, gradients] = this->replica(replica);
   if (contribution <= last) {
     ++counts.repeated;
     repeated_gradient.hit();
@@ -36,12 +36,14 @@ bool Accumulator::add(int replica, const Contribution& contribution, std::option
   ++counts.counted;
   counts.not_finite += !is_finite;
   last = contribution;
+  ++gradients;
   return true;
 }
 
 void Accumulator::withdraw(const Contribution& before) noexcept {
   const Entry& newest = gradients_.back();
-  auto& [counts, last] = replicas_[static_cast<std::size_t>(newest.replica)];
+  auto& [counts, last, gradients] = replicas_[static_cast<std::size_t>(newest.replica)];
+  --gradients;
   --counts.counted;
   counts.not_finite -= !newest.is_finite;
   last = before;
@@ -49,8 +51,8 @@ void Accumulator::withdraw(const Contribution& before) noexcept {
 }
 
 bool Accumulator::has(int replica) const {
-  return std::ranges::any_of(gradients_,
-                             [replica](const Entry& entry) { return entry.replica == replica; });
+  const auto place = static_cast<std::size_t>(replica);
+  return place < replicas_.size() && replicas_[place].gradients > 0;
 }
 
 bool Accumulator::has_counted(int replica, std::int64_t step) const {
@@ -96,7 +98,10 @@ std::vector<const Accumulator::Entry*> Accumulator::in_order() const {
 }
 
 void Accumulator::advance() noexcept {
-  for (const auto& entry : gradients_) global_step_ = std::max(global_step_, entry.contribution.step);
+  for (const auto& entry : gradients_) {
+    global_step_ = std::max(global_step_, entry.contribution.step);
+    replicas_[static_cast<std::size_t>(entry.replica)].gradients = 0;
+  }
   gradients_.clear();
   sum_ = {};
   merges_ = false;

@@ -66,6 +66,7 @@ class Accumulator {
   struct Replica {
     GradientCounts counts;
     Contribution last = no_contribution;  // that counted; the next ones are later
+    std::size_t gradients = 0;            // that are here
   };
   struct Entry {
     int replica;

@@ -258,6 +258,7 @@ void Lane::fail_step(Status status) {
 // finished once more.
 void Lane::finish() {
   args_.clear();
+  outputs_.clear();  // of a node that has failed: its kernel may have made some
   ready_.clear();
   first_ready_ = 0;
   ready_elsewhere_.clear();

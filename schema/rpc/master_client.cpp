@@ -5,6 +5,7 @@
 #include <future>
 
 #include "schema/address.h"
+#include "schema/bounded_wait.h"
 #include "schema/codec/message_codec.h"
 #include "schema/rpc/master_caller.h"
 #include "schema/rpc/rpc_core.h"
@@ -75,7 +76,7 @@ MasterClient::~MasterClient() = default;
 
 void MasterClient::Impl::connect(std::int64_t timeout_ms, const OnWait& on_wait) {
   const auto finished = std::make_shared<std::promise<void>>();
-  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  const auto deadline = Clock::now() + bounded_wait(std::chrono::milliseconds(timeout_ms));
   loop.run([&] {
     calls = kj::heap<kj::TaskSet>(ignore_errors);
     calls->add(try_to_connect(deadline).then([finished] { finished->set_value(); },

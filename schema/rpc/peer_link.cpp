@@ -129,17 +129,17 @@ void PeerLink::write(const Message& message, TensorWriter& tensors, wire::Envelo
   }
 }
 
+// Only a link that has something to deliver is kept for it: of a task that is not there, the links of
+// many tries would be.
 void PeerLink::close(std::function<void()> released) {
   closed_ = true;
   released_ = std::move(released);
-  core_.loop.spawn(core_.loop.timer()
-                       .afterDelay(core_.options.linger_ms * kj::MILLISECONDS)
-                       .then([self = shared_from_this()] { self->release(); }));
   core_.loop.later([self = shared_from_this()] {
-    if (self->down_ || (self->outbox_.idle() && self->inbox_ == nullptr))
-      self->release();
-    else
-      self->finish_if_closed();
+    if (self->down_ || (self->outbox_.idle() && self->inbox_ == nullptr)) return self->release();
+    self->core_.loop.spawn(self->core_.loop.timer()
+                               .afterDelay(self->core_.options.linger_ms * kj::MILLISECONDS)
+                               .then([self] { self->release(); }));
+    self->finish_if_closed();
   });
 }
 

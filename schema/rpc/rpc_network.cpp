@@ -1,6 +1,7 @@
 #include "schema/rpc/rpc_network.h"
 
 #include "schema/address.h"
+#include "schema/bounded_wait.h"
 #include "schema/file_descriptor.h"
 #include "schema/rpc/peer_link.h"
 #include "schema/rpc/port/peer_server.h"
@@ -86,6 +87,7 @@ class RpcNetwork final : public Network {
 std::unique_ptr<Network> make_rpc_network(const OpRegistry& ops, Allocator& allocator,
                                           RpcOptions options) {
   raise_descriptor_limit();
+  options.full_window_timeout_ms = bounded_wait(options.full_window_timeout_ms);
   return std::make_unique<RpcNetwork>(ops, allocator, std::move(options));
 }
 

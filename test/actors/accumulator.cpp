@@ -135,6 +135,23 @@ BOOST_AUTO_TEST_CASE(merged_gradients_take_no_more_memory_for_many_replicas) {
   BOOST_TEST(device.bytes_in_use() == 0);
 }
 
+BOOST_AUTO_TEST_CASE(it_has_the_gradients_that_have_come_since_the_last_step) {
+  Accumulator a;
+  BOOST_TEST(!a.has(2));
+  a.add(2, {0, 0}, gradient(1));
+  a.add(2, {0, 1}, std::nullopt);
+  a.add(2, {0, 1}, gradient(1));  // again
+  BOOST_TEST(a.has(2));
+  BOOST_TEST(!a.has(0));
+  BOOST_TEST(!a.has(3));
+  take(a);
+  BOOST_TEST(!a.has(2));
+  a.add(0, {0, 0}, gradient(1));  // stale
+  BOOST_TEST(!a.has(0));
+  a.add(0, {1, 0}, gradient(1));
+  BOOST_TEST(a.has(0));
+}
+
 BOOST_AUTO_TEST_CASE(a_gradient_whose_update_failed_is_made_again) {
   Accumulator a;
   add_merged(a, 0, 1);
@@ -143,6 +160,7 @@ BOOST_AUTO_TEST_CASE(a_gradient_whose_update_failed_is_made_again) {
   a.gather(cpu_device(), nullptr);
   a.withdraw(before);
   BOOST_TEST(a.size() == 1);
+  BOOST_TEST(!a.has(1));
   BOOST_TEST(a.counts(1).counted == 0);
   BOOST_TEST(a.add(1, {0, 0}, gradient(3)));
   BOOST_TEST(value(take(a).gradients.at(0)) == 2);

@@ -8,6 +8,8 @@
 
 #include "actors/input/dataset.h"
 #include "kernels/ops.h"
+#include "test/support/few_threads.h"
+#include "test/support/sanitized.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(queue_runner)
@@ -86,6 +88,25 @@ BOOST_AUTO_TEST_CASE(the_first_error_stops_all_threads) {
   const Status status = test::status_of([&] { running.join(); });
   BOOST_TEST((status.code == Code::failed_precondition), status.to_string());
   BOOST_TEST(status.message.find("nobody") != std::string::npos);
+}
+
+// Those that run are blocked by then, and would be waited for without an end.
+BOOST_AUTO_TEST_CASE(threads_that_run_end_when_the_machine_starts_no_more,
+                     *boost::unit_test::enable_if<!test::sanitized>()) {
+  for (const std::size_t threads : {0, 1, 2, 3}) {
+    Graph g;
+    const Queue queue = numbers(g, 2);
+    const Output put = queue.enqueue({g.constant(std::int64_t{7})});
+    const QueueRunner runner(queue, {put, put, put});
+    Session session(g);
+    RunnerCoordinator coordinator;
+    const Status status = test::status_of([&] {
+      const test::FewThreads few(threads);
+      start_queue_runners(session, coordinator, {runner});
+    });
+    BOOST_TEST((status.code == Code::resource_exhausted), status.to_string());
+    BOOST_TEST(coordinator.should_stop());
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -164,6 +164,26 @@ BOOST_AUTO_TEST_CASE(nobody_listening_is_unavailable_and_names_whom_it_wanted) {
              down->message);
 }
 
+// A task that waits for a thousand others would otherwise hold thousands of links, for as long as each
+// may linger.
+BOOST_AUTO_TEST_CASE(a_link_that_reached_nobody_is_gone_when_it_ends) {
+  const auto patient = make_rpc_network(ops(), heap(), {.linger_ms = 3'600'000});
+  std::string address;
+  { address = Receiver(*network, task("ps", 0)).address(); }
+  auto held = std::make_shared<Mailbox<bool>>();
+  const std::weak_ptr kept(held);
+  auto link =
+      patient->connect(address, task("worker", 0), {"ps", 0},
+                       {[held](const TaskIdentity&) {}, [held](const Status&) { held->put(true); }});
+  BOOST_REQUIRE(held->take());
+  held.reset();
+  BOOST_TEST(!kept.expired());
+  link.reset();
+  // Takes several turns of the loop that is to drop the link.
+  BOOST_REQUIRE(Sender(*patient, address, task("worker", 1), {"ps", 0}).down.take());
+  BOOST_TEST(kept.expired());
+}
+
 // Whoever takes that for the loss of the other task starts again without an end.
 BOOST_AUTO_TEST_CASE(a_process_without_descriptors_does_not_take_the_other_task_for_lost) {
   Receiver receiver(*network, task("ps", 0));
