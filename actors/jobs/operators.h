@@ -279,13 +279,50 @@ auto Collection<Pipe>::co_group(const Collection<Other>& other, F f, Where where
   using Grouped = CoGroupPipe<Key, Value, W, F>;
   static_assert(std::is_same_v<Key, typename Collection<Other>::Key>,
                 "both sides of co_group have keys of one type");
+  return with(Grouped{sides_by_key(other, make_operator<typename Grouped::Record>("co_group", where)),
+                      std::move(f)});
+}
+
+template <class Pipe>
+template <class Other>
+auto Collection<Pipe>::semi_join(const Collection<Other>& other, Where where) const {
+  return matched<true>(other, "semi_join", where);
+}
+
+template <class Pipe>
+template <class Other>
+auto Collection<Pipe>::anti_join(const Collection<Other>& other, Where where) const {
+  return matched<false>(other, "anti_join", where);
+}
+
+template <class Pipe>
+template <bool wanted, class Other>
+auto Collection<Pipe>::matched(const Collection<Other>& other, const char* name, Where where) const {
+  static_assert(has_keys && Collection<Other>::has_keys,
+                "semi_join and anti_join: expected two collections of pairs; key_by() makes them");
+  static_assert(std::is_same_v<Key, typename Collection<Other>::Key>,
+                "both sides of semi_join and anti_join have keys of one type");
+  const auto keys = other.map(
+      [](typename Collection<Other>::Record record) {
+        return std::pair<Key, std::uint8_t>(std::move(record.first), 0);
+      },
+      where);
+  using Matched = MatchPipe<Key, Value, std::uint8_t, wanted>;
+  return with(Matched{sides_by_key(keys, make_operator<typename Matched::Record>(name, where))});
+}
+
+// Both sides by key, in equally many partitions.
+template <class Pipe>
+template <class Other>
+TwoPartitionsSource Collection<Pipe>::sides_by_key(const Collection<Other>& other,
+                                                   OperatorRef op) const {
+  using W = typename Collection<Other>::Value;
   const SourceFacts ours = pipe_.facts(), theirs = other.pipe_.facts();
   auto left = std::make_shared<StageNode>(job_, plan("a shuffle by key"), ours, theirs,
                                           body_of<HashSink<Key, Value>>());
   auto right = std::make_shared<StageNode>(job_, other.plan("a shuffle by key"), theirs, ours,
                                            other.template body_of<HashSink<Key, W>>());
-  return with(
-      Grouped{{left, right, make_operator<typename Grouped::Record>("co_group", where)}, std::move(f)});
+  return {left, right, std::move(op)};
 }
 
 // Sorting.
