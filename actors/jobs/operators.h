@@ -14,6 +14,7 @@
 #include "actors/jobs/collection.h"
 #include "actors/jobs/pipes/pipes.h"
 #include "actors/jobs/pipes/stage_pipes.h"
+#include "actors/jobs/sinks/folds.h"
 
 namespace actorflow {
 
@@ -150,6 +151,9 @@ template <class Pipe>
 template <class F>
 auto Collection<Pipe>::reduce_by_key(F f, Where where) const {
   static_assert(has_keys, "reduce_by_key: expected a collection of pairs; key_by() makes one");
+  static_assert(Folds<F, StoredRecord<Value>, Value>,
+                "reduce_by_key: expected a function of two values that gives one, or that takes the "
+                "first by reference, changes it and gives nothing");
   const auto begin = [](Value value) { return stored(value); };
   return combined<StoredRecord<Value>>("reduce_by_key", begin, f, f, where);
 }
@@ -159,6 +163,12 @@ template <class State, class F, class Merge>
 auto Collection<Pipe>::fold_by_key(State initial, F f, Merge merge, Where where) const {
   static_assert(has_keys, "fold_by_key: expected a collection of pairs; key_by() makes one");
   static_assert(require_record<State>());
+  static_assert(Folds<F, State, Value>,
+                "fold_by_key: expected a function of a state and a value that gives the new state, or "
+                "that takes State&, changes it and gives nothing");
+  static_assert(Folds<Merge, State, State>,
+                "fold_by_key: expected a function of two states that gives one, or that takes the first "
+                "by reference, changes it and gives nothing");
   auto begin = [initial = std::move(initial), f](Value value) mutable -> State {
     State state = initial;
     fold_value(f, state, std::move(value));
@@ -276,6 +286,9 @@ auto Collection<Pipe>::co_group(const Collection<Other>& other, F f, Where where
   static_assert(has_keys && Collection<Other>::has_keys,
                 "co_group: expected two collections of pairs; key_by() makes them");
   using W = typename Collection<Other>::Value;
+  static_assert(
+      std::invocable<F&, const Key&, GroupValues<Key, Value>&, GroupValues<Key, W>&>,
+      "co_group: expected a function of a key and two ranges of values (auto& lefts, auto& rights)");
   using Grouped = CoGroupPipe<Key, Value, W, F>;
   static_assert(std::is_same_v<Key, typename Collection<Other>::Key>,
                 "both sides of co_group have keys of one type");
