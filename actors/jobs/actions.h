@@ -12,6 +12,7 @@
 
 #include "actors/jobs/collection.h"
 #include "actors/jobs/pipes/values_pipe.h"
+#include "actors/jobs/sinks/folds.h"
 #include "actors/jobs/sinks/results.h"
 
 namespace actorflow {
@@ -63,6 +64,9 @@ template <class Pipe>
 template <class F>
 auto Collection<Pipe>::reduce(F f, Where where) const {
   using Stored = StoredRecord<Record>;
+  static_assert(Folds<F, Stored, Record>,
+                "reduce: expected a function of two records that gives one, or that takes the first by "
+                "reference, changes it and gives nothing");
   const auto op = make_operator<Record>("reduce", where);
   const auto body = [pipe = pipe_, f, op](Part& part) {
     std::optional<Stored> folded;
@@ -93,6 +97,12 @@ auto Collection<Pipe>::reduce(F f, Where where) const {
 template <class Pipe>
 template <class State, class F, class Merge>
 State Collection<Pipe>::fold(State initial, F f, Merge merge, Where where) const {
+  static_assert(Folds<F, State, Record>,
+                "fold: expected a function of a state and a record that gives the new state, or that "
+                "takes State&, changes it and gives nothing");
+  static_assert(Folds<Merge, State, State>,
+                "fold: expected a function of two states that gives one, or that takes the first by "
+                "reference, changes it and gives nothing");
   const auto op = make_operator<State>("fold", where);
   const auto body = [pipe = pipe_, f, op, initial](Part& part) {
     State state = initial;
@@ -140,6 +150,8 @@ template <class Pipe>
 template <class KeyOf>
 auto Collection<Pipe>::top(std::size_t n, KeyOf key_of, Where where) const {
   using Stored = StoredRecord<Record>;
+  static_assert(std::invocable<const KeyOf&, const Stored&>,
+                "top: expected a function, or a pointer to a member, that gives a record's key");
   using Order = KeyOrder<Stored, KeyOf>;
   const Order order(std::move(key_of), SortOrder::descending, make_operator<Record>("top", where));
   const auto body = [pipe = pipe_, n, order](Part& part) {

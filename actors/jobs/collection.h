@@ -105,6 +105,13 @@ class Collection {
   // Also those of the right without one on the left: (k, (none, w)).
   template <class Other>
   auto outer_join(const Collection<Other>& other, Where where = Where::current()) const;
+  // The pairs of the left whose key is one on the right, each once, however often the right has it.
+  // Neither side need fit into memory; of the right only the keys are moved.
+  template <class Other>
+  auto semi_join(const Collection<Other>& other, Where where = Where::current()) const;
+  // The pairs of the left whose key is none on the right.
+  template <class Other>
+  auto anti_join(const Collection<Other>& other, Where where = Where::current()) const;
   // Of pairs (k, v) and (k, w): f(key, lefts, rights) for each key of either, where both are ranges that
   // are gone through once, in the order of the input. They need not fit into memory.
   template <class Other, class F>
@@ -201,6 +208,10 @@ class Collection {
   auto combined(const char* kind, Begin begin, Add add, Merge merge, Where where) const;
   template <JoinKind kind, class Other>
   auto joined(const Collection<Other>& other, const char* name, Where where) const;
+  template <bool wanted, class Other>
+  auto matched(const Collection<Other>& other, const char* name, Where where) const;
+  template <class Other>
+  TwoPartitionsSource sides_by_key(const Collection<Other>& other, OperatorRef op) const;
   StageNode::MakeBody join_body(JoinSide side, std::shared_ptr<FoundHotKeys> hot) const;
   template <class KeyOf>
   auto sorted(OperatorRef op, KeyOf key_of, SortOrder direction) const;

@@ -14,6 +14,7 @@
 #include "actors/jobs/collection.h"
 #include "actors/jobs/pipes/pipes.h"
 #include "actors/jobs/pipes/stage_pipes.h"
+#include "actors/jobs/sinks/folds.h"
 
 namespace actorflow {
 
@@ -150,6 +151,9 @@ template <class Pipe>
 template <class F>
 auto Collection<Pipe>::reduce_by_key(F f, Where where) const {
   static_assert(has_keys, "reduce_by_key: expected a collection of pairs; key_by() makes one");
+  static_assert(Folds<F, StoredRecord<Value>, Value>,
+                "reduce_by_key: expected a function of two values that gives one, or that takes the "
+                "first by reference, changes it and gives nothing");
   const auto begin = [](Value value) { return stored(value); };
   return combined<StoredRecord<Value>>("reduce_by_key", begin, f, f, where);
 }
@@ -159,6 +163,12 @@ template <class State, class F, class Merge>
 auto Collection<Pipe>::fold_by_key(State initial, F f, Merge merge, Where where) const {
   static_assert(has_keys, "fold_by_key: expected a collection of pairs; key_by() makes one");
   static_assert(require_record<State>());
+  static_assert(Folds<F, State, Value>,
+                "fold_by_key: expected a function of a state and a value that gives the new state, or "
+                "that takes State&, changes it and gives nothing");
+  static_assert(Folds<Merge, State, State>,
+                "fold_by_key: expected a function of two states that gives one, or that takes the first "
+                "by reference, changes it and gives nothing");
   auto begin = [initial = std::move(initial), f](Value value) mutable -> State {
     State state = initial;
     fold_value(f, state, std::move(value));
@@ -276,16 +286,56 @@ auto Collection<Pipe>::co_group(const Collection<Other>& other, F f, Where where
   static_assert(has_keys && Collection<Other>::has_keys,
                 "co_group: expected two collections of pairs; key_by() makes them");
   using W = typename Collection<Other>::Value;
+  static_assert(
+      std::invocable<F&, const Key&, GroupValues<Key, Value>&, GroupValues<Key, W>&>,
+      "co_group: expected a function of a key and two ranges of values (auto& lefts, auto& rights)");
   using Grouped = CoGroupPipe<Key, Value, W, F>;
   static_assert(std::is_same_v<Key, typename Collection<Other>::Key>,
                 "both sides of co_group have keys of one type");
+  return with(Grouped{sides_by_key(other, make_operator<typename Grouped::Record>("co_group", where)),
+                      std::move(f)});
+}
+
+template <class Pipe>
+template <class Other>
+auto Collection<Pipe>::semi_join(const Collection<Other>& other, Where where) const {
+  return matched<true>(other, "semi_join", where);
+}
+
+template <class Pipe>
+template <class Other>
+auto Collection<Pipe>::anti_join(const Collection<Other>& other, Where where) const {
+  return matched<false>(other, "anti_join", where);
+}
+
+template <class Pipe>
+template <bool wanted, class Other>
+auto Collection<Pipe>::matched(const Collection<Other>& other, const char* name, Where where) const {
+  static_assert(has_keys && Collection<Other>::has_keys,
+                "semi_join and anti_join: expected two collections of pairs; key_by() makes them");
+  static_assert(std::is_same_v<Key, typename Collection<Other>::Key>,
+                "both sides of semi_join and anti_join have keys of one type");
+  const auto keys = other.map(
+      [](typename Collection<Other>::Record record) {
+        return std::pair<Key, std::uint8_t>(std::move(record.first), 0);
+      },
+      where);
+  using Matched = MatchPipe<Key, Value, std::uint8_t, wanted>;
+  return with(Matched{sides_by_key(keys, make_operator<typename Matched::Record>(name, where))});
+}
+
+// Both sides by key, in equally many partitions.
+template <class Pipe>
+template <class Other>
+TwoPartitionsSource Collection<Pipe>::sides_by_key(const Collection<Other>& other,
+                                                   OperatorRef op) const {
+  using W = typename Collection<Other>::Value;
   const SourceFacts ours = pipe_.facts(), theirs = other.pipe_.facts();
   auto left = std::make_shared<StageNode>(job_, plan("a shuffle by key"), ours, theirs,
                                           body_of<HashSink<Key, Value>>());
   auto right = std::make_shared<StageNode>(job_, other.plan("a shuffle by key"), theirs, ours,
                                            other.template body_of<HashSink<Key, W>>());
-  return with(
-      Grouped{{left, right, make_operator<typename Grouped::Record>("co_group", where)}, std::move(f)});
+  return {left, right, std::move(op)};
 }
 
 // Sorting.

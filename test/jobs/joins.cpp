@@ -63,6 +63,20 @@ std::vector<Row> rows_of(const Joined& joined) {
   return sorted(rows);
 }
 
+// Pairs of the left are given once, however often the right has their key.
+void check_matches(const auto& a, const auto& b, const Pairs& left, const Pairs& right) {
+  std::set<std::int64_t> keys;
+  for (const auto& pair : right) keys.insert(pair.first);
+  Pairs with, without;
+  for (const auto& pair : left) (keys.contains(pair.first) ? with : without).push_back(pair);
+  const auto in_order = [](Pairs pairs) {
+    std::ranges::stable_sort(pairs, {}, &Pairs::value_type::first);
+    return pairs;
+  };
+  BOOST_TEST((in_order(a.semi_join(b).collect()) == in_order(with)));
+  BOOST_TEST((in_order(a.anti_join(b).collect()) == in_order(without)));
+}
+
 void check_joins(const Pairs& left, const Pairs& right, std::size_t partitions) {
   JobOptions options = small_parts();
   options.partitions = partitions;
@@ -74,6 +88,7 @@ void check_joins(const Pairs& left, const Pairs& right, std::size_t partitions) 
   auto all = expected.inner;
   all.insert(all.end(), expected.lefts.begin(), expected.lefts.end());
   BOOST_TEST((rows_of(a.outer_join(b)) == sorted(all, expected.rights)));
+  check_matches(a, b, left, right);
 }
 
 }  // namespace
@@ -83,6 +98,23 @@ BOOST_AUTO_TEST_CASE(joins_give_each_pair_of_values_with_equal_keys) {
   const Expected expected = expected_of(left, right);
   BOOST_REQUIRE((!expected.inner.empty() && !expected.lefts.empty() && !expected.rights.empty()));
   check_joins(left, right, 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_side_of_a_match_may_be_empty_or_of_texts) {
+  Job job(small_parts());
+  using Words = std::vector<std::pair<std::string, int>>;
+  const Words words = {{"a", 1}, {"", 2}, {"a", 3}};
+  const auto left = job.from(words);
+  const auto none = job.from(std::vector<std::pair<std::string, double>>());
+  BOOST_TEST((left.semi_join(none).collect() == Words()));
+  BOOST_TEST(left.anti_join(none).count() == 3);
+  BOOST_TEST(none.anti_join(left).count() == 0);
+  const auto views =
+      left.map([](const auto& pair) { return std::pair(std::string_view("a"), pair.second); });
+  const auto by_view =
+      left.map([](const auto& pair) { return std::pair(std::string_view(pair.first), pair.second); });
+  BOOST_TEST((by_view.semi_join(views).map([](auto pair) { return pair.second; }).collect() ==
+              std::vector{1, 3}));
 }
 
 BOOST_AUTO_TEST_CASE(a_hot_key_of_either_side_or_both_meets_each_value_once) {

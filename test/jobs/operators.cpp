@@ -423,4 +423,19 @@ BOOST_AUTO_TEST_CASE(what_is_kept_is_computed_once) {
   BOOST_TEST(job.counters()["computed"] == 100);
 }
 
+BOOST_AUTO_TEST_CASE(a_fold_of_a_copy_that_gives_nothing_is_refused) {
+  using State = std::vector<int>;
+  const auto in_place = [](State& state, int value) { state.push_back(value); };
+  const auto gives_state = [](State state, int) { return state; };
+  const auto of_a_copy = [](State state, int value) { state.push_back(value); };
+  const auto of_a_const = [](const State&, int) {};
+  const auto of_anything = [](auto& state, auto value) { state.push_back(value); };
+  BOOST_TEST((Folds<decltype(in_place), State, int>));
+  BOOST_TEST((Folds<decltype(gives_state), State, int>));
+  BOOST_TEST((Folds<decltype(of_anything), State, int>));
+  BOOST_TEST((!Folds<decltype(of_a_copy), State, int>));
+  BOOST_TEST((!Folds<decltype(of_a_const), State, int>));
+  BOOST_TEST((!Folds<decltype(in_place), State, std::string>));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

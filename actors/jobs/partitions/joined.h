@@ -218,4 +218,22 @@ struct CoGroupPipe : TwoPartitionsSource {
   }
 };
 
+// The pairs of the left side, in their order, whose key the right side has, or those whose key it has
+// not.
+template <class K, class V, class W, bool wanted>
+struct MatchPipe : TwoPartitionsSource {
+  using Record = std::pair<K, StoredRecord<V>>;
+  static constexpr bool is_cheap = false;
+
+  template <class Next>
+  void run(Part& part, std::size_t index, Next&& next) const {
+    KeySides<K, V, W> sides(part, left, right, index);
+    while (sides.next(wanted ? JoinKind::inner : JoinKind::left)) {
+      if (sides.has_right() != wanted) continue;
+      const K key(sides.key());
+      for (const V& value : sides.lefts()) part.feed([&] { next(Record(key, stored(value))); });
+    }
+  }
+};
+
 }  // namespace actorflow

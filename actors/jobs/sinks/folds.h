@@ -10,9 +10,17 @@
 
 namespace actorflow {
 
+// A function that takes the state by value, or const, and gives nothing would change nothing: it may be
+// called with a temporary state, which State& may not.
 template <class F, class State, class Value>
-concept FoldsInPlace = requires(F& f, State& state, Value&& value) {
+concept FoldsInPlace =
+    !std::invocable<F&, State&&, Value> && requires(F & f, State& state, Value&& value) {
   { f(state, std::forward<Value>(value)) } -> std::same_as<void>;
+};
+
+template <class F, class State, class Value>
+concept Folds = FoldsInPlace<F, State, Value> || requires(F& f, State& state, Value&& value) {
+  state = f(std::move(state), std::forward<Value>(value));
 };
 
 template <class State, class F, class Value>
