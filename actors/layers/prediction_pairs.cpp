@@ -37,7 +37,7 @@ PredictionPair as_classes(Output logits, Output labels) {
   if (rank < 2 || !integral || (labels.shape().rank() != rank - 1 && !ends_with_one(labels)))
     throw invalid_argument(
         fmt::format("expected logits [batch, ..., classes] and class numbers [batch, ...] of int32 or "
-                    "int64, got {} and {}",
+                    "int64, got {} and {}; one-hot rows and probabilities are for soft_label_cross_entropy()",
                     logits.type().to_string(), labels.type().to_string()));
   if (rank > 2) logits = reshape(logits, {-1, last_dimension(logits)});
   if (labels.shape().rank() > 1) labels = reshape(labels, {-1});
