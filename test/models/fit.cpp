@@ -251,8 +251,8 @@ BOOST_AUTO_TEST_CASE(a_loss_that_pairs_each_prediction_with_all_labels_is_refuse
   const char* advice = "each example of the batch with each other one; give both one shape";
   BOOST_CHECK_EXCEPTION(loss_with([](Output p, Output label) { return square(p - label); }), Error,
                         says(advice));
-  BOOST_CHECK_EXCEPTION(loss_with([](Output p, Output label) { return mean(square(label - p)); }),
-                        Error, says(advice));
+  BOOST_CHECK_EXCEPTION(loss_with([](Output p, Output label) { return mean(square(label - p)); }), Error,
+                        says(advice));
   BOOST_TEST(loss_with([](Output p, Output label) { return square(reshape(p, {-1}) - label); }) == 7.5);
   BOOST_TEST(loss_with([](Output p, Output label) {
                return mean(square(p - reshape(label, {1, -1})), {1});  // pairs, and meant
@@ -277,7 +277,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_with_both_sides) {
   BOOST_CHECK_EXCEPTION(model.fit({x, y}), Error,
                         says("two metrics of output 0 are named 'binary_accuracy'"));
   model.compile({.loss = mean_squared_error(), .metrics = {accuracy().of_output(1)}});
-  BOOST_CHECK_EXCEPTION(model.fit({x, y}), Error, says("output 1, but the model has the outputs 0 to 0"));
+  BOOST_CHECK_EXCEPTION(model.fit({x, y}), Error,
+                        says("output 1, but the model has the outputs 0 to 0"));
   model.compile({.loss = Loss{"own", {}}});
   BOOST_CHECK_EXCEPTION(model.fit({x, y}), Error, says("loss 'own' has no function"));
   const auto nothing = [](Output) { return Output(); };
