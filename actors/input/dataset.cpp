@@ -6,6 +6,7 @@
 
 #include "actors/input/file_source.h"
 #include "actors/input/stages.h"
+#include "actors/runtime/storage.h"
 
 namespace actorflow {
 namespace {
@@ -19,10 +20,14 @@ void expect_some(std::size_t count, std::string_view source, std::string_view wh
   if (count == 0) throw invalid_argument(fmt::format("Dataset::{}: expected {}, got none", source, what));
 }
 
+Storage& files_of(const InputContext& context) {
+  return context.storage ? *context.storage : posix_storage();
+}
+
 Dataset of_file(const std::string& path, std::function<std::unique_ptr<ElementReader>(SourceRef)> read) {
   return Dataset([path, read = std::move(read)](const InputContext& context) {
     return reader_stage(
-        [path, read](const InputContext& c) { return read(open_data_file_or_gzip(*c.storage, path)); },
+        [path, read](const InputContext& c) { return read(open_data_file_or_gzip(files_of(c), path)); },
         context);
   });
 }

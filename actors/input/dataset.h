@@ -102,6 +102,6 @@ class Dataset {
 };
 
 // All elements, as rows. Throws what reading throws, and invalid_argument if elements differ in type.
-Tuple read_all(const Dataset& dataset, const InputContext& context);
+Tuple read_all(const Dataset& dataset, const InputContext& context = {});
 
 }  // namespace actorflow

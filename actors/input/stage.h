@@ -14,7 +14,7 @@ class Team;
 
 // The resources of a task that stages may use.
 struct InputContext {
-  Storage* storage = nullptr;
+  Storage* storage = nullptr;  // null: posix_storage()
   Team* team = nullptr;  // free threads, for parallel work; null: none
 };
 

@@ -18,6 +18,14 @@ Layer pool(const char* kind, Pool function, Extent windows, const PoolOptions& o
           }};
 }
 
+// The axes between the batch and the channels: of images, of texts, or of a series.
+std::vector<std::int64_t> places_of(Output x) {
+  expect_rank_of_at_least(x, 3);
+  std::vector<std::int64_t> axes;
+  for (int axis = 1; axis + 1 < x.shape().rank(); ++axis) axes.push_back(axis);
+  return axes;
+}
+
 }  // namespace
 
 Layer conv2d(std::int64_t filters, Extent window, const Activation& activation,
@@ -48,17 +56,11 @@ Layer avg_pool(Extent windows, const PoolOptions& options) {
 }
 
 Layer global_avg_pool() {
-  return {"global_avg_pool", [](LayerScope&, Output x) {
-            expect_rank(x, 4, images);
-            return mean(x, {1, 2});
-          }};
+  return {"global_avg_pool", [](LayerScope&, Output x) { return mean(x, places_of(x)); }};
 }
 
 Layer global_max_pool() {
-  return {"global_max_pool", [](LayerScope&, Output x) {
-            expect_rank(x, 4, images);
-            return max(x, {1, 2});
-          }};
+  return {"global_max_pool", [](LayerScope&, Output x) { return max(x, places_of(x)); }};
 }
 
 }  // namespace actorflow

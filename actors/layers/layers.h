@@ -42,7 +42,8 @@ struct PoolOptions {
 };
 Layer max_pool(Extent windows = 2, const PoolOptions& options = {});
 Layer avg_pool(Extent windows = 2, const PoolOptions& options = {});
-// [batch, height, width, channels] -> [batch, channels].
+// Over all places: images [batch, height, width, channels], or texts and series [batch, length,
+// channels] -> [batch, channels].
 Layer global_avg_pool();
 Layer global_max_pool();
 

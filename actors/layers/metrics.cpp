@@ -103,8 +103,11 @@ Metric recall(double threshold) {
           [](std::span<const double> counts) { return ratio(counts[0], counts[2]); }};
 }
 
-Metric auc() {
-  return {"auc", [](Output p, Output labels) { return counts_above(p, labels, even_thresholds()); },
+Metric auc(bool from_logits) {
+  return {"auc",
+          [from_logits](Output p, Output labels) {
+            return counts_above(from_logits ? sigmoid(p) : p, labels, even_thresholds());
+          },
           area};
 }
 

@@ -34,8 +34,9 @@ Metric binary_accuracy(double threshold = 0.5);
 Metric precision(double threshold = 0.5);
 Metric recall(double threshold = 0.5);
 // The area under the receiver operating characteristic of probabilities, by 200 thresholds and
-// trapezoids, as Keras has it.
-Metric auc();
+// trapezoids, as Keras has it. The thresholds are from 0 to 1: of a model that predicts logits, as for
+// sigmoid_cross_entropy(), say `from_logits`, or the area means nothing.
+Metric auc(bool from_logits = false);
 // A loss, as the mean over all predictions.
 Metric metric_of(const Loss& loss);
 

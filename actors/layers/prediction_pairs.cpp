@@ -35,10 +35,10 @@ PredictionPair as_classes(Output logits, Output labels) {
   const int rank = logits.shape().rank();
   const bool integral = labels.dtype() == DType::int64 || labels.dtype() == DType::int32;
   if (rank < 2 || !integral || (labels.shape().rank() != rank - 1 && !ends_with_one(labels)))
-    throw invalid_argument(
-        fmt::format("expected logits [batch, ..., classes] and class numbers [batch, ...] of int32 or "
-                    "int64, got {} and {}",
-                    logits.type().to_string(), labels.type().to_string()));
+    throw invalid_argument(fmt::format(
+        "expected logits [batch, ..., classes] and class numbers [batch, ...] of int32 or "
+        "int64, got {} and {}; one-hot rows and probabilities are for soft_label_cross_entropy()",
+        logits.type().to_string(), labels.type().to_string()));
   if (rank > 2) logits = reshape(logits, {-1, last_dimension(logits)});
   if (labels.shape().rank() > 1) labels = reshape(labels, {-1});
   return {logits, labels};

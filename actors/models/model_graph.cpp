@@ -27,8 +27,8 @@ void check_outputs(const CompileOptions& options, std::size_t outputs) {
   for (const Metric& metric : options.metrics)
     if (metric.output < 0 || static_cast<std::size_t>(metric.output) >= outputs)
       throw invalid_argument(
-          fmt::format("compile: the metric '{}' is of output {}, but the model has {}", metric.name,
-                      metric.output, outputs));
+          fmt::format("compile: the metric '{}' is of output {}, but the model has the outputs 0 to {}",
+                      metric.name, metric.output, outputs - 1));
   for (auto metric = options.metrics.begin(); metric != options.metrics.end(); ++metric)
     if (std::any_of(options.metrics.begin(), metric, [&](const Metric& other) {
           return other.name == metric->name && other.output == metric->output;

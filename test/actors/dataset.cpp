@@ -199,6 +199,7 @@ BOOST_AUTO_TEST_CASE(strings_are_stacked_and_shuffled_too) {
   const Dataset words = Dataset::lines({folder.file("words")});
   const Tuple batch = read_all(words, context());
   BOOST_TEST(describe(batch) == "string[3]");
+  BOOST_TEST(describe(read_all(words)) == "string[3]", "without a context it reads the disk");
   BOOST_TEST(batch[0].values<std::string>()[1] == "longer line of text");
   const Tuple shuffled = read_all(words.shuffle({.seed = 1}).batch(3), context());
   const auto values = shuffled[0].values<std::string>();

@@ -240,6 +240,29 @@ BOOST_AUTO_TEST_CASE(losses_and_metrics_of_16_bits_are_measured_in_float32) {
   BOOST_TEST(model.step() == 4);
 }
 
+// Predictions [batch, 1] against labels [batch], in a function of the user's own.
+BOOST_AUTO_TEST_CASE(a_loss_that_pairs_each_prediction_with_all_labels_is_refused) {
+  const Tensor x = Tensor::zeros(DType::float32, {4, 1}), y = Tensor::of<float>({4}, {1, 2, 3, 4});
+  const auto loss_with = [&](const std::function<Output(Output, Output)>& function) {
+    Model model = sequential({constant_layer(0)});
+    model.compile({.loss = Loss{"own", function}});
+    return model.evaluate({x, y}).at("loss");
+  };
+  const char* advice = "each example of the batch with each other one; give both one shape";
+  BOOST_CHECK_EXCEPTION(loss_with([](Output p, Output label) { return square(p - label); }), Error,
+                        says(advice));
+  BOOST_CHECK_EXCEPTION(loss_with([](Output p, Output label) { return mean(square(label - p)); }), Error,
+                        says(advice));
+  BOOST_TEST(loss_with([](Output p, Output label) { return square(reshape(p, {-1}) - label); }) == 7.5);
+  BOOST_TEST(loss_with([](Output p, Output label) {
+               return mean(square(p - reshape(label, {1, -1})), {1});  // pairs, and meant
+             }) == 7.5);
+  Model model = sequential({constant_layer(0)});
+  const Metric own{.name = "own", .of_batch = [](Output p, Output label) { return mean(p - label); }};
+  model.compile({.loss = mean_squared_error(), .metrics = {own}});
+  BOOST_CHECK_EXCEPTION(model.evaluate({x, y}), Error, says(advice));
+}
+
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_with_both_sides) {
   const auto [x, y] = points_of_a_line(8);
   Model model = sequential({dense(1)});
@@ -253,6 +276,9 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_with_both_sides) {
   model.compile({.loss = mean_squared_error(), .metrics = {binary_accuracy(0), binary_accuracy(1)}});
   BOOST_CHECK_EXCEPTION(model.fit({x, y}), Error,
                         says("two metrics of output 0 are named 'binary_accuracy'"));
+  model.compile({.loss = mean_squared_error(), .metrics = {accuracy().of_output(1)}});
+  BOOST_CHECK_EXCEPTION(model.fit({x, y}), Error,
+                        says("output 1, but the model has the outputs 0 to 0"));
   model.compile({.loss = Loss{"own", {}}});
   BOOST_CHECK_EXCEPTION(model.fit({x, y}), Error, says("loss 'own' has no function"));
   const auto nothing = [](Output) { return Output(); };

@@ -188,6 +188,8 @@ BOOST_AUTO_TEST_CASE(metrics_of_two_classes_are_those_of_keras) {
   expect_metric(auc(), labels, said, keras_says::auc);
   const Tensor ties = mapped(said, [](float p) { return std::floor(p * 4 + 0.5F) / 4; });
   expect_metric(auc(), labels, ties, keras_says::auc_of_ties);
+  const Tensor as_logits = mapped(said, [](float p) { return std::log(p / (1 - p)); });
+  expect_metric(auc(true), labels, as_logits, keras_says::auc);
 }
 
 BOOST_AUTO_TEST_CASE(penalties_are_those_of_keras) {

@@ -128,6 +128,10 @@ BOOST_AUTO_TEST_CASE(simple_layers_compute_what_they_say) {
              boost::test_tools::per_element());
   BOOST_TEST(apply(global_max_pool(), counting({1, 2, 2, 1})) == (Floats{4}),
              boost::test_tools::per_element());
+  BOOST_TEST(apply(global_avg_pool(), counting({1, 3, 2})) == (Floats{3, 4}),
+             boost::test_tools::per_element());
+  BOOST_TEST(apply(global_max_pool(), counting({1, 3, 2})) == (Floats{5, 6}),
+             boost::test_tools::per_element());
   BOOST_TEST(apply(dropout(0.9), counting({1, 3})) == (Floats{1, 2, 3}),
              boost::test_tools::per_element());
   BOOST_TEST(apply(activation(gelu), Tensor::zeros(DType::float32, {1, 1})) == (Floats{0}),

@@ -1,6 +1,11 @@
 #include "actors/models/network/measured.h"
 
+#include <fmt/format.h>
+
+#include <functional>
+
 #include "actors/layers/checks.h"
+#include "dataflow/values/error.h"
 #include "kernels/ops.h"
 
 namespace actorflow {
@@ -24,6 +29,33 @@ Output mean_cost(Output costs, const LabelFeeds& feeds) {
   return feeds.weights ? sum(costs * feeds.weights) / feeds.share : mean(costs);
 }
 
+// Throws invalid_argument if a node from number `first` on broadcasts [batch, 1] against [batch]. It
+// would pair each prediction with the labels of all examples, and the model would train on a wrong loss
+// without an error.
+void expect_no_pairs(const GraphDef& graph, NodeId first) {
+  for (NodeId id = first; id < graph.size(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.inputs.size() != 2 || node.outputs.size() != 1) continue;
+    const TensorType &a = graph.type(node.inputs[0]), &b = graph.type(node.inputs[1]);
+    const Shape column{Shape::unknown, 1}, row{Shape::unknown}, pairs{Shape::unknown, Shape::unknown};
+    const bool meet = (a.shape == column && b.shape == row) || (a.shape == row && b.shape == column);
+    if (meet && node.outputs[0].shape == pairs)
+      throw invalid_argument(fmt::format(
+          "node '{}' ({}): {} and {} give {}, each example of the batch with each other one; give both "
+          "one shape, as by reshape(labels, {{-1, 1}}), or where pairs are meant one of them [1, batch]",
+          node.name, node.op->name, a.to_string(), b.to_string(), node.outputs[0].to_string()));
+  }
+}
+
+// What a function, which may be the user's own, makes of a prediction and its labels.
+Output compared(const std::function<Output(Output, Output)>& function, Output prediction,
+                Output labels) {
+  const NodeId first = prediction.graph->def().size();
+  const Output result = function(prediction, labels);
+  expect_no_pairs(prediction.graph->def(), first);
+  return result;
+}
+
 }  // namespace
 
 Output loss_of(const CompileOptions& options, const std::vector<Output>& predicted,
@@ -32,7 +64,8 @@ Output loss_of(const CompileOptions& options, const std::vector<Output>& predict
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     const Loss& loss = options.loss.list()[i];
     Output cost = built_as("loss", loss.name, [&] {
-      return mean_cost(per_example(without_short(loss.of(predicted[i], feeds.labels[i]))), feeds);
+      return mean_cost(per_example(without_short(compared(loss.of, predicted[i], feeds.labels[i]))),
+                       feeds);
     });
     if (!options.loss_weights.empty()) cost = cost * options.loss_weights[i];
     total = total ? total + cost : cost;
@@ -50,7 +83,7 @@ std::vector<Output> metrics_of(const CompileOptions& options, const std::vector<
   for (const Metric& metric : options.metrics) {
     const auto i = static_cast<std::size_t>(metric.output);
     metrics.push_back(built_as("metric", metric.name, [&] {
-      return without_short(metric.of_batch(predicted[i], feeds.labels[i]));
+      return without_short(compared(metric.of_batch, predicted[i], feeds.labels[i]));
     }));
   }
   return metrics;
