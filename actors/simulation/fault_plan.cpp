@@ -60,8 +60,8 @@ Error not_understood(std::string_view fault, std::string_view why) {
 Nanoseconds parse_seconds(std::string_view word, std::string_view fault) {
   double value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || std::string_view(end, word.data() + word.size()) != "s" || value < 0 ||
-      value > 1e9)
+  if (error != std::errc() || std::string_view(end, word.data() + word.size()) != "s" ||
+      !(value >= 0 && value <= 1e9))  // nor NaN
     throw not_understood(fault, fmt::format("'{}' is not a time in seconds", word));
   return Nanoseconds(static_cast<std::int64_t>(value * 1e9 + 0.5));
 }

@@ -43,6 +43,8 @@ Outcome run(SimOptions options, const std::function<void()>& body, const std::st
     body();
   } catch (const std::exception& error) {
     outcome.error = error.what();
+  } catch (...) {
+    outcome.error = "it threw what is no std::exception, as a failed BOOST_REQUIRE does";
   }
   outcome.asked = scope.asked();
   outcome.has_trace = scope.has_trace();
@@ -108,12 +110,15 @@ std::string SeedFailure::to_string() const {
 
 std::optional<SeedFailure> run_seeds(SeedRange range, const std::function<void()>& body,
                                      const std::string& trace_path) {
+  if (range.first > range.last)
+    throw invalid_argument(
+        fmt::format("no seed to run: the first, {}, is after the last, {}", range.first, range.last));
   const std::optional<FaultPlan> only = faults_of_environment();
-  for (std::uint64_t seed = range.first; seed <= range.last; ++seed) {
+  for (std::uint64_t seed = range.first;; ++seed) {
     const Outcome outcome = run(options_of(seed, only, false), body, {});
     if (outcome.error) return explain(seed, outcome, body, trace_path);
+    if (seed == range.last) return std::nullopt;
   }
-  return std::nullopt;
 }
 
 }  // namespace actorflow

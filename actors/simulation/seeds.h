@@ -34,7 +34,8 @@ struct SeedFailure {
 
 // Runs `body`, which throws to fail, for one seed after the other until one fails, and then shrinks the
 // faults of that seed. A SimCluster that the body makes without options takes those of the seed. If
-// `trace_path` is not empty, writes a trace of the shrunk run there.
+// `trace_path` is not empty, writes a trace of the shrunk run there. Throws invalid_argument for a range
+// without a seed.
 std::optional<SeedFailure> run_seeds(SeedRange range, const std::function<void()>& body,
                                      const std::string& trace_path);
 

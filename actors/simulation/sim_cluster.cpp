@@ -119,6 +119,8 @@ SimCluster::Moment SimCluster::at(Nanoseconds time) { return {*this, time}; }
 
 void SimCluster::apply(const FaultPlan& plan) {
   for (const auto& fault : plan) {
+    if (fault.at < 0ns || fault.duration < 0ns)
+      throw invalid_argument(fmt::format("the fault '{}' has a negative time", fault.to_string()));
     impl_->faults.push_back(fault);
     if (auto* scope = SeedScope::current()) scope->asked(fault);
     const auto& only = impl_->options.only;

@@ -111,6 +111,8 @@ class SimCluster {
 
   // Faults at a time since the beginning: sim.at(30s).kill("/job:ps/task:0").
   Moment at(std::chrono::nanoseconds time);
+  // Throws invalid_argument for a time or a duration that is negative. Of faults of one kind and the
+  // same tasks that overlap, the effect lasts until the last has ended.
   void apply(const FaultPlan& plan);
   // All added faults.
   const FaultPlan& faults() const;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -90,7 +91,8 @@ struct SimCluster::Impl {
   Machine& machine(const TaskName& name);
   Storage& present_storage();
   void happen(const Fault& fault);
-  // Calls begin() now, and end() when the fault's duration has passed.
+  // Calls begin() now, and end() when the fault's duration has passed and no other fault of its kind
+  // and tasks lasts.
   void during(const Fault& fault, const std::function<void()>& begin, std::function<void()> end);
   void change_links(const Fault& fault, double LinkModel::*probability, double value);
   void lose_power(const Fault& fault);
@@ -112,6 +114,8 @@ struct SimCluster::Impl {
   std::function<std::any(SimTask&)> program;
   FaultPlan faults;
   std::map<FaultKind, std::uint64_t> happened;
+  // How many faults of a kind last now, by their tasks.
+  std::map<std::tuple<FaultKind, TaskName, TaskName>, int> lasting;
   std::vector<std::string> ends;  // why tasks have ended themselves
   std::vector<std::pair<std::string, std::function<void()>>> checks;
 };

@@ -1,4 +1,6 @@
 // What becomes of a simulated cluster when a fault happens.
+#include <algorithm>
+
 #include "actors/simulation/sim_cluster_impl.h"
 
 namespace actorflow {
@@ -7,8 +9,13 @@ using namespace std::chrono_literals;
 
 void SimCluster::Impl::during(const Fault& fault, const std::function<void()>& begin,
                               std::function<void()> end) {
+  const auto [a, b] = std::minmax(fault.task, fault.other);
+  int& present = lasting[{fault.kind, a, b}];
+  ++present;
   begin();
-  world.after(fault.duration, std::move(end));
+  world.after(fault.duration, [&present, end = std::move(end)] {
+    if (--present == 0) end();
+  });
 }
 
 void SimCluster::Impl::change_links(const Fault& fault, double LinkModel::*probability, double value) {

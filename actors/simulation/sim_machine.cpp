@@ -1,6 +1,7 @@
 // A simulated machine: its process begins, ends, dies, and is started again.
 #include <fmt/format.h>
 
+#include "actors/simulation/fiber.h"
 #include "actors/simulation/sim_cluster_impl.h"
 
 namespace actorflow {
@@ -31,6 +32,10 @@ void SimCluster::Impl::Machine::live() {
     failure_ = error.status();
   } catch (const std::exception& error) {
     failure_ = {Code::unknown, error.what()};
+  } catch (const Fiber::Unwind&) {
+    throw;
+  } catch (...) {  // as BOOST_REQUIRE does; nothing may leave the client's stack
+    failure_ = {Code::unknown, "it threw what is no std::exception, as a failed BOOST_REQUIRE does"};
   }
   server_.reset();
   running_ = false;

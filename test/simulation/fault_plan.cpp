@@ -38,7 +38,8 @@ BOOST_AUTO_TEST_CASE(random_plans_survive_being_written_and_heal) {
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_read_is_named) {
   for (const char* text : {"kill /job:ps/task:0", "5s explode", "5s kill", "5 kill /job:ps/task:0",
-                           "5s pause /job:ps/task:0", "5s pause /job:ps/task:0 for ever"})
+                           "5s pause /job:ps/task:0", "5s pause /job:ps/task:0 for ever",
+                           "nans kill /job:ps/task:0", "-1s kill /job:ps/task:0"})
     BOOST_CHECK_EXCEPTION(parse_fault_plan(text), Error, [&](const Error& error) {
       return std::string(error.what()).find(text) != std::string::npos;
     });

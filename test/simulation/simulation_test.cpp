@@ -44,4 +44,38 @@ BOOST_AUTO_TEST_CASE(a_failure_is_shrunk_to_the_faults_that_matter) {
              "ACTORFLOW_SEED=4 ACTORFLOW_FAULTS='2s kill /job:worker/task:1; 3s restart /job:worker/task:1'");
 }
 
+BOOST_AUTO_TEST_CASE(what_is_no_standard_exception_fails_the_seed) {
+  const auto in_a_task = run_seeds({1, 3},
+                                   [] {
+                                     SimCluster sim({{"worker", 1}});
+                                     auto run = sim.start([](SimTask& task) {
+                                       if (task.life() == 1) throw 5;
+                                     });
+                                     run.finish();
+                                   },
+                                   {});
+  BOOST_REQUIRE(in_a_task);
+  BOOST_TEST(in_a_task->error.find("/job:worker/task:0 failed") != std::string::npos);
+  const auto outside = run_seeds({2, 3}, [] { throw 5; }, {});
+  BOOST_REQUIRE(outside);
+  BOOST_TEST(outside->seed == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_range_without_a_seed_and_negative_times_are_refused) {
+  BOOST_CHECK_THROW(run_seeds({5, 1}, [] {}, {}), Error);
+  SimCluster sim({{"worker", 1}});
+  BOOST_CHECK_THROW(sim.at(-1s).kill("/job:worker/task:0"), Error);
+  BOOST_CHECK_THROW(sim.at(1s).pause("/job:worker/task:0", -1s), Error);
+}
+
+// The first pause ends at 4 s, the second at 7 s.
+BOOST_AUTO_TEST_CASE(a_fault_lasts_until_the_last_that_overlaps_it) {
+  SimCluster sim({{"worker", 1}}, {});
+  auto run = sim.start([](SimTask& task) { task.sleep(3s); });
+  sim.at(1s).pause("/job:worker/task:0", 3s);
+  sim.at(2s).pause("/job:worker/task:0", 5s);
+  run.finish();
+  BOOST_TEST((sim.statistics().simulated >= 7s));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
