@@ -28,8 +28,11 @@ auto restore_newest(const StorageSleep& sleep, const std::string& folder, Restor
   try {
     return try_storage(sleep, "restoring from " + folder, [&] { return restore(true); });
   } catch (const Error& error) {
-    if (!is_of_storage(error.code()) && error.code() != Code::data_loss) throw;
-    return restore(false);  // logs what it passes over
+    if (error.code() != Code::data_loss) {  // or it is logged as what is passed over
+      if (!is_of_storage(error.code())) throw;
+      spdlog::warn("restoring from {} failed, trying once more: {}", folder, error.what());
+    }
+    return restore(false);
   }
 }
 

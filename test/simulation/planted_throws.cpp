@@ -315,11 +315,12 @@ bool names(const Outcome& outcome, const std::string& cause) {
 // Handlers that lose nothing which anybody would hear of. Any handler may do so at its end: what it was
 // to do is done, and whoever has an answer takes no other.
 bool may_be_unheard(const Where& where) {
-  static constexpr std::array<std::string_view, 6> handlers{
+  static constexpr std::array<std::string_view, 7> handlers{
       "/Census",        // the counts that a test asks for
       "/GiveUp",        // a step that has failed already
       "/StillWaiting",  // a line of the log
       "/Leave",         // a connection that ends with it
+      "/AwaitHeard",    // a task that ends, which then waits for nobody
       // A step that a parameter server begins before it is asked for. The master gives it up, and begins
       // it anew when the client asks; the client hears of it only if it has asked already.
       "parameter-shard/AwaitUpdates",
