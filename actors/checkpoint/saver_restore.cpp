@@ -7,9 +7,15 @@
 #include "actors/checkpoint/folder.h"
 #include "actors/checkpoint/newest_whole.h"
 #include "actors/checkpoint/saver.h"
+#include "actors/probes/point.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
+namespace {
+
+Point restored_uneven("a checkpoint of different steps is restored");
+
+}  // namespace
 
 std::optional<std::int64_t> Saver::restore(Session& session, Storage& storage, const std::string& folder,
                                            bool strict, ExtraState* extra) const {
@@ -36,7 +42,10 @@ std::int64_t Saver::restore_from(Session& session, Storage& storage, const std::
                     fmt::format("{}/{}: this file of the checkpoint is missing", folder, file.name));
     if (extra) *extra = read_extra_state(storage, folder, manifest);
     run_restore(session, folder, manifest);
-    if (!manifest.one_step) spdlog::info("the variables of {} may be of different steps", manifest_path);
+    if (!manifest.one_step) {
+      restored_uneven.hit();
+      spdlog::info("the variables of {} may be of different steps", manifest_path);
+    }
   } catch (const Error& error) {
     if (error.code() != Code::data_loss) throw;
     throw Error(Code::data_loss, fmt::format("{}; delete {} to use the checkpoint before it",

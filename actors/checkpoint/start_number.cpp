@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <span>
 #include <sstream>
-#include <thread>
 
 #include "actors/checkpoint/number_file.h"
 #include "actors/runtime/expect_path.h"
@@ -56,15 +55,13 @@ std::uint32_t append_start(Storage& storage, const std::string& starts, const Ta
   return static_cast<std::uint32_t>(place);
 }
 
-void sleep_on_thread(std::chrono::seconds pause) { std::this_thread::sleep_for(pause); }
-
 }  // namespace
 
 std::uint32_t take_start_number(Storage& storage, const std::string& folder, const TaskName& task,
                                 Random& random,
                                 const std::function<void(std::chrono::seconds)>& sleep) try {
   const std::string starts = expect_path("take_start_number", folder) + "/starts";
-  return try_storage(sleep ? sleep : sleep_on_thread, "counting the starts in " + starts,
+  return try_storage(sleep ? sleep : sleep_on_machine, "counting the starts in " + starts,
                      [&] { return append_start(storage, starts, task, random); });
 } catch (const Error& error) {
   if (error.code() != Code::resource_exhausted) throw;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "dataflow/graph/containers.h"
-#include "schema/bounded_wait.h"
+#include "dataflow/values/bounded_wait.h"
 
 namespace actorflow {
 namespace {

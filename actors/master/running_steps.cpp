@@ -6,8 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "dataflow/values/bounded_wait.h"
 #include "dataflow/values/check.h"
-#include "schema/bounded_wait.h"
 
 namespace actorflow {
 

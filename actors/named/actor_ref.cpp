@@ -7,7 +7,7 @@
 
 #include "actors/named/actor_route.h"
 #include "actors/named/client_queue.h"
-#include "schema/bounded_wait.h"
+#include "dataflow/values/bounded_wait.h"
 
 namespace actorflow {
 

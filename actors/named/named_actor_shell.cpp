@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "actors/named/switchboard.h"
+#include "dataflow/values/bounded_wait.h"
 #include "dataflow/values/exception_status.h"
-#include "schema/bounded_wait.h"
 
 namespace actorflow {
 namespace {

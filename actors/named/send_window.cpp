@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "schema/bounded_wait.h"
+#include "dataflow/values/bounded_wait.h"
 
 namespace actorflow {
 

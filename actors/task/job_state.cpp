@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "schema/bounded_wait.h"
+#include "dataflow/values/bounded_wait.h"
 
 namespace actorflow {
 

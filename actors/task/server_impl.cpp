@@ -22,7 +22,7 @@
 #include "actors/training/coordinator.h"
 #include "actors/worker/rendezvous.h"
 #include "actors/worker/worker.h"
-#include "schema/bounded_wait.h"
+#include "dataflow/values/bounded_wait.h"
 
 namespace actorflow {
 namespace {

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <future>
 
+#include "dataflow/values/bounded_wait.h"
 #include "schema/address.h"
-#include "schema/bounded_wait.h"
 #include "schema/codec/message_codec.h"
 #include "schema/rpc/master_caller.h"
 #include "schema/rpc/rpc_core.h"

@@ -1,7 +1,7 @@
 #include "schema/rpc/rpc_network.h"
 
+#include "dataflow/values/bounded_wait.h"
 #include "schema/address.h"
-#include "schema/bounded_wait.h"
 #include "schema/file_descriptor.h"
 #include "schema/rpc/peer_link.h"
 #include "schema/rpc/port/peer_server.h"

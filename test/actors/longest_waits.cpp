@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "actors/actorflow.h"
-#include "schema/bounded_wait.h"
+#include "dataflow/values/bounded_wait.h"
 #include "test/support/ports.h"
 
 using namespace actorflow;

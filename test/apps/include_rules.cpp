@@ -95,7 +95,7 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
     {"actors/collectives",
      {"actors/collectives/engine", "actors/collectives/operation", "actors/core", "actors/named",
       "actors/runtime", "actors/task"}},
-    {"actors/checkpoint", {"actors/checkpoint/files", "actors/client", "actors/runtime"}},
+    {"actors/checkpoint", {"actors/checkpoint/files", "actors/client", "actors/probes", "actors/runtime"}},
     {"actors/export", {"actors/client", "actors/runtime"}},
     {"actors/import", {"actors/client", "actors/export", "actors/runtime"}},
     {"actors/jobs/messages", {"actors/core", "actors/named"}},

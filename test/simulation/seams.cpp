@@ -42,17 +42,18 @@ const std::vector<Rule>& rules() {
        threads},
       {"a sleep",
        std::regex(R"(sleep_for|sleep_until|\busleep\(|nanosleep)"),
-       {"checkpoint/start_number.cpp"}},  // for a task's number, before it has a runtime
+       {"runtime/storage_tries.h"}},  // where a task has no runtime yet, or a program reads without one
       {"a wait", std::regex(R"(condition_variable|\.wait_for\(|std::latch|std::barrier|std::future)"),
        threads},
       {"the real disk",
        std::regex(R"(posix_storage\(\)|std::[io]?fstream|\bfopen\()"),
        // program_build reads the program itself; distribution a task's number, before it has a runtime;
        // an estimator without a cluster has none that is its own. Clients write traces where they run.
-       // Ensembles read and write where their program does; what tasks say to each other are a job's
-       // records. Only real disks have links, by which two paths of a job may be one.
+       // Ensembles read and write where their program does, and so does a dataset outside of tasks; what
+       // tasks say to each other are a job's records. Only real disks have links, by which two paths of
+       // a job may be one.
        {"runtime/storage.h", "runtime/posix_storage.cpp", "runtime/threaded_runtime.cpp",
-        "client/record_job.cpp", "client/session.cpp", "simulation/sim_cluster.cpp",
+        "client/record_job.cpp", "client/session.cpp", "input/dataset.cpp", "simulation/sim_cluster.cpp",
         "jobs/engine/program_build.cpp", "jobs/outputs/outputs.cpp", "strategies/distribution.cpp",
         "estimator/model_dir.cpp", "ensembles/ensemble.cpp", "ensembles/ensemble_files.cpp",
         "ensembles/ensemble_onnx.cpp", "ensembles/ensemble_plan.cpp"}},

@@ -10,6 +10,7 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/models/model.h"
+#include "actors/probes/point.h"
 #include "actors/runtime/runtime.h"
 #include "actors/simulation/seeds.h"
 #include "actors/simulation/simulation_test.h"
@@ -73,9 +74,26 @@ Learned fit_a_line(SimTask& task, const Cluster& cluster) {
 
 constexpr std::int64_t updates = 192;  // wanted; replicas that do not wait make up to two more
 
+// The newest checkpoint all of which is of one moment. Replicas that do not wait may still update
+// variables while the chief saves the last ones, and reads them for its model.
+Checkpoint newest_of_one_step(Storage& storage) {
+  std::string newest;
+  std::int64_t step = -1;
+  for (const auto& name : storage.list("checkpoints")) {
+    if (!name.ends_with(".manifest")) continue;
+    const std::string path = "checkpoints/" + name;
+    const Manifest manifest = read_manifest(storage, path);
+    if (manifest.one_step && manifest.global_step > step) {
+      newest = path;
+      step = manifest.global_step;
+    }
+  }
+  BOOST_TEST_REQUIRE(step >= 0);
+  return load_checkpoint(storage, newest);
+}
+
 // Each update adds exactly 1 to the weight and to the bias, which are on different parameter servers.
-// What counts is the last checkpoint, all of which is of one moment: other replicas may still update
-// variables while the chief reads them one after the other for its model.
+// What counts is a checkpoint long after the fault.
 Learned count_updates(SimTask& task, const Cluster& cluster) {
   constexpr std::int64_t count = 32;
   const Tensor ones = Tensor::of<float>({count, 1}, std::vector<float>(count, 1.F));
@@ -85,7 +103,8 @@ Learned count_updates(SimTask& task, const Cluster& cluster) {
                  .optimizer = Sgd{1}});
   Learned learned = learn(task, cluster, std::move(model), {ones, ones}, 24, 4);
   if (learned.weights.empty()) return learned;
-  const auto saved = load_latest_checkpoint(task.server().runtime()->storage(), "checkpoints").value();
+  BOOST_TEST(learned.step >= updates);
+  const Checkpoint saved = newest_of_one_step(task.server().runtime()->storage());
   for (auto& [name, value] : learned.weights) value = saved.tensors.at(name);
   learned.step = saved.global_step;
   return learned;
@@ -197,15 +216,20 @@ void expect_the_same_bits(Absence how) {
   }
 }
 
-// The task is back well before the end, and makes the step again in which it was lost.
+// The task is back well before the end, and makes the step again in which it was lost. Of a checkpoint
+// that was saved in the midst of an update, as replicas that do not wait allow and its manifest says, a
+// part of that update stays when it is restored.
 void expect_each_update_to_count_once(Absence how) {
   for (const Cluster& cluster : asynchronous) {
+    Point::take_all();
     const Learned learned = without_one(cluster, count_updates, how, 8);
-    BOOST_TEST(learned.step >= updates, cluster.name);
+    if (Point::take_all().at("a checkpoint of different steps is restored") > 0) continue;
+    BOOST_TEST(learned.step >= updates * 3 / 4, cluster.name);
     BOOST_TEST_REQUIRE(learned.weights.size() == 2U, cluster.name);
     for (const auto& [name, value] : learned.weights)
       BOOST_TEST(value.values<float>()[0] == static_cast<float>(learned.step),
-                 cluster.name << ": " << name);
+                 cluster.name << ": " << name << " is " << value.values<float>()[0] << " after step "
+                              << learned.step);
   }
 }
 

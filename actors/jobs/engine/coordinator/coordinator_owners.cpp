@@ -61,7 +61,7 @@ bool JobCoordinator::wait_for_owner(StageState& stage, std::size_t part) {
   const bool is_at_it = task.ready >= stage.number;
   if (is_at_it || (catching_up_.contains(owner) && anything_is_under_way())) come_nearer(owner);
   if (is_at_it) return true;
-  LackWait& lack = stage.parts[part].wait_for({stage.number, part}, now());
+  LackWait& lack = stage.parts[part].wait_on({stage.number, part}, now());
   lack.tasks.insert(owner);
   const bool is_here = task.incarnation != 0 && !lack.wait.was_renewed_too_often();
   const std::string why =

@@ -101,7 +101,7 @@ void JobCoordinator::renew_waits_of(int task) {
 // times, unless the task that reads it or the one that has it comes or is lost.
 bool JobCoordinator::waits(StageState& stage, const PartNotRun& part, int from) {
   const Lacking what = part.missing ? Lacking{part.missing->stage, part.missing->part} : Lacking{};
-  LackWait& lack = stage.part(part.id.part).wait_for(what, now());
+  LackWait& lack = stage.part(part.id.part).wait_on(what, now());
   ++lack.times;
   lack.tasks.insert(from);
   // Where it is held now, it was made again in the meantime.

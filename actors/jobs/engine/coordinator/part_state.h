@@ -38,7 +38,7 @@ struct PartState {
   // Whether an attempt has made something else than an earlier one.
   bool differs(std::uint64_t from) const { return checksum && *checksum != from; }
   // The wait for what it lacks, which begins now unless it has begun.
-  LackWait& wait_for(const Lacking& what, double now) {
+  LackWait& wait_on(const Lacking& what, double now) {
     return waits.try_emplace(what, now).first->second;
   }
   // The task has come or is lost.
