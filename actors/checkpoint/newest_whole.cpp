@@ -46,13 +46,19 @@ std::optional<std::int64_t> restore_newest_whole(
   return std::nullopt;
 }
 
+std::optional<std::int64_t> restore_newest_with_tries(
+    Storage& storage, const std::string& folder, const StorageSleep& sleep,
+    const std::function<std::int64_t(const std::string& manifest_path)>& restore_from) {
+  return restore_newest(sleep, folder, [&](bool strict) {
+    return restore_newest_whole(storage, folder, strict, restore_from);
+  });
+}
+
 std::optional<Checkpoint> load_newest_whole_checkpoint(Storage& storage, const std::string& folder,
                                                        const StorageSleep& sleep) {
   std::optional<Checkpoint> checkpoint;
-  restore_newest(sleep, folder, [&](bool strict) {
-    return restore_newest_whole(storage, folder, strict, [&](const std::string& path) {
-      return checkpoint.emplace(load_checkpoint(storage, path)).global_step;
-    });
+  restore_newest_with_tries(storage, folder, sleep, [&](const std::string& path) {
+    return checkpoint.emplace(load_checkpoint(storage, path)).global_step;
   });
   return checkpoint;
 }

@@ -36,6 +36,11 @@ auto restore_newest(const StorageSleep& sleep, const std::string& folder, Restor
   }
 }
 
+// restore_newest_whole() by the rule of restore_newest().
+std::optional<std::int64_t> restore_newest_with_tries(
+    Storage& storage, const std::string& folder, const StorageSleep& sleep,
+    const std::function<std::int64_t(const std::string& manifest_path)>& restore_from);
+
 // load_newest_whole_checkpoint() of a thread that sleeps like this.
 std::optional<Checkpoint> load_newest_whole_checkpoint(Storage& storage, const std::string& folder,
                                                        const StorageSleep& sleep);

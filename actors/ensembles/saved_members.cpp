@@ -97,10 +97,8 @@ bool is_folder(const std::string& path) {
 
 Checkpoint load_newest(Storage& storage, const std::string& folder) {
   std::optional<Checkpoint> newest;
-  restore_newest(sleep_on_machine, folder, [&](bool strict) {
-    return restore_newest_whole(storage, folder, strict, [&](const std::string& path) {
-      return newest.emplace(load_only(storage, path)).global_step;
-    });
+  restore_newest_with_tries(storage, folder, sleep_on_machine, [&](const std::string& path) {
+    return newest.emplace(load_only(storage, path)).global_step;
   });
   return newest ? *std::move(newest) : throw nothing_in(folder);
 }

@@ -42,10 +42,9 @@ void save_weights(ModelSession& model, const std::string& folder, const KeepOpti
 }
 
 void load_weights(ModelSession& model, const std::string& folder) {
-  const auto found = restore_newest(model.runtime(), folder, [&](bool strict) {
-    return restore_newest_whole(model.storage(), folder, strict,
-                                [&](const std::string& path) { return set_weights_of(model, path); });
-  });
+  const auto found = restore_newest_with_tries(
+      model.storage(), folder, [&](auto pause) { model.runtime().sleep(pause); },
+      [&](const std::string& path) { return set_weights_of(model, path); });
   if (!found) throw Error(Code::not_found, fmt::format("no weights of a model in {}", folder));
 }
 
