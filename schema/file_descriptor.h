@@ -1,6 +1,7 @@
 // Ownership of file descriptors.
 #pragma once
 
+#include <chrono>
 #include <utility>
 
 namespace actorflow {
@@ -23,6 +24,10 @@ class FileDescriptor {
  private:
   int fd_;
 };
+
+// Locks the file or folder, until it is closed, once no other process has it locked. False if another
+// one has held it for all that time; true, without a lock, where the file system has none.
+bool lock_within(const FileDescriptor& file, std::chrono::milliseconds patience);
 
 // Lets this process have as many descriptors as the system allows it: shells give 1,024, and a task of a
 // large cluster has two connections for each other one.

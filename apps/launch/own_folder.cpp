@@ -2,11 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -43,10 +43,7 @@ std::set<std::string> own_folders(const std::string& parent, const std::string& 
 // may keep us waiting, but not for longer than this.
 FileDescriptor wait_for_turn(const std::string& parent) {
   FileDescriptor folder(open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  for (int tries = 0; tries < 100 && flock(folder.get(), LOCK_EX | LOCK_NB) != 0; ++tries) {
-    if (errno != EWOULDBLOCK && errno != EINTR) break;
-    usleep(10'000);
-  }
+  lock_within(folder, std::chrono::seconds(1));
   return folder;
 }
 

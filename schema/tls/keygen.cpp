@@ -1,18 +1,16 @@
 #include "schema/tls/keygen.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <optional>
-#include <thread>
 
 #include "dataflow/values/error.h"
+#include "schema/file_descriptor.h"
 #include "schema/private_file.h"
 #include "schema/text_file.h"
 #include "schema/tls/authority.h"
@@ -49,35 +47,15 @@ void write_private(const std::string& path, const std::string& text) {
   if (!failed.empty()) fail("cannot write " + failed);
 }
 
-// Waits until nobody else makes keys in the folder: two authorities would overwrite each other's files.
-// A file system without locks is used without.
-class FolderLock {
- public:
-  explicit FolderLock(const std::string& folder)
-      : folder_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    for (auto waited = 0ms; is_taken(); waited += pause) {
-      if (waited >= patience) {
-        close(folder_);
-        throw Error(Code::unavailable, "another 'actorflow keygen' has been at work in '" + folder +
-                                           "' for 10 s; end it, or wait until it has ended");
-      }
-      std::this_thread::sleep_for(pause);
-    }
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-  ~FolderLock() {
-    if (folder_ >= 0) close(folder_);
-  }
-
- private:
-  static constexpr auto pause = 10ms, patience = 10'000ms;
-  bool is_taken() const {
-    return folder_ >= 0 && flock(folder_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  }
-
-  const int folder_;
-};
+// Until it is destroyed nobody else makes keys in the folder: two authorities would overwrite each
+// other's files. A file system without locks is used without.
+FileDescriptor wait_for_turn(const std::string& folder) {
+  FileDescriptor turn(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!lock_within(turn, 10s))
+    throw Error(Code::unavailable, "another 'actorflow keygen' has been at work in '" + folder +
+                                       "' for 10 s; end it, or wait until it has ended");
+  return turn;
+}
 
 Validity validity(const KeygenOptions& options, int days) {
   return {options.now - clock_difference, options.now + days * seconds_per_day};
@@ -156,7 +134,7 @@ class Folder {
 
 KeygenReport generate_keys(const KeygenOptions& options) {
   make_folder(options.folder);
-  const FolderLock lock(options.folder);
+  const FileDescriptor turn = wait_for_turn(options.folder);
   const Folder folder(options);
   KeygenReport report;
   const CertificateAuthority authority = folder.authority(report);
