@@ -26,23 +26,30 @@ void use_instruction_set(InstructionSet set);
 namespace detail {
 
 // `flatten` inlines everything that the body calls, so that it is compiled for this instruction set too.
+// The optimisations are named here since a library may be compiled with others: -O2 alone vectorises no
+// loop of unknown length.
+#define ACTORFLOW_VECTORISED \
+  gnu::flatten, gnu::optimize("O3", "fp-contract=off")
+
 template <class Body>
-[[gnu::flatten]] void run_baseline(Body body) {
+[[ACTORFLOW_VECTORISED]] void run_baseline(Body body) {
   body();
 }
 
 #ifdef __x86_64__
 template <class Body>
-[[gnu::flatten, gnu::target("avx2")]] void run_avx2(Body body) {
+[[ACTORFLOW_VECTORISED, gnu::target("avx2")]] void run_avx2(Body body) {
   body();
 }
 
 template <class Body>
-[[gnu::flatten, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]] void
+[[ACTORFLOW_VECTORISED, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]] void
 run_avx512(Body body) {
   body();
 }
 #endif
+
+#undef ACTORFLOW_VECTORISED
 
 }  // namespace detail
 
