@@ -26,7 +26,7 @@ def run(rank, ranks, size, rounds, port):
     torch.set_num_threads(1)
     distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=ranks)
     values = torch.zeros(max(size // 4, 1))
-    for _ in range(2):
+    for _ in range(5):
         distributed.all_reduce(values)
     distributed.barrier()
     begin = time.perf_counter()

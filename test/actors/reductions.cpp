@@ -46,6 +46,17 @@ BOOST_AUTO_TEST_CASE(every_sum_has_the_bits_of_a_serial_loop) {
               [](int size, const Shape& shape, int use) { return serial<float>(size, shape, use); });
 }
 
+// It is written past the cache; the shares of threads begin anywhere.
+BOOST_AUTO_TEST_CASE(a_sum_that_no_cache_keeps_has_the_bits_of_a_serial_loop) {
+  const Shape shape{2'100'003};
+  Ranks ranks(2, {.algorithm = Algorithm::direct});
+  Wrong wrong;
+  ranks.run([&](Communicator& world) {
+    const Tensor own = contribution<double>(world.rank(), shape, 1);
+    wrong.unless(identical(world.all_reduce(own, {.name = "x"}), serial<double>(2, shape, 1)));
+  });
+}
+
 BOOST_AUTO_TEST_CASE(a_sum_that_travels_as_bfloat16_has_the_same_bits_everywhere) {
   expect_sums(ReduceCompression::bfloat16, test::rounded_serial);
 }

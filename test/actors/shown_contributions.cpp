@@ -208,6 +208,33 @@ BOOST_AUTO_TEST_CASE(what_lies_in_shared_memory_is_read_where_it_is) {
   });
 }
 
+// By two ranks, where it lies and nowhere else; what lies elsewhere is sent.
+BOOST_AUTO_TEST_CASE(what_is_too_large_for_a_page_is_read_where_it_is_and_let_go) {
+  times_read();
+  std::atomic<int> let_go = 0;
+  on_ranks(
+      [&](const Communicator& world, std::atomic<int>& wrong) {
+        if (world.rank() == 2) return;
+        const Communicator both = world.subset({0, 1});
+        const Shape shape{2'200'003};
+        Tensor before;
+        for (int use = 0; use < 30; ++use) {
+          const Tensor values = contribution<float>(both.rank(), shape, use);
+          Tensor own = both.allocate(DType::float32, shape);
+          std::memcpy(own.mutable_data(), values.data(), values.size_bytes());
+          const bool lies_elsewhere = use > 0 && (use + both.rank()) % 7 == 0;
+          const Tensor sum = both.all_reduce(lies_elsewhere ? values : own, {.name = "x"});
+          if (!identical(sum, serial<float>(2, shape, use))) ++wrong;
+          both.barrier();
+          if (before.valid() && before.buffer().exclusive()) ++let_go;
+          before = own;
+        }
+      },
+      [](int, ServerOptions&, CommunicatorOptions& of_group) { of_group.spin = longest_spin; });
+  BOOST_TEST(times_read() > 0u);
+  BOOST_TEST(let_go > 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_name_may_be_used_otherwise_than_before) {
   on_ranks([](const Communicator& world, std::atomic<int>& wrong) {
     for (int use = 0; use < 120; ++use) {
@@ -339,7 +366,7 @@ BOOST_AUTO_TEST_CASE(what_one_rank_cannot_show_is_sent_as_messages_cost) {
 BOOST_AUTO_TEST_CASE(names_may_be_more_than_boards_have_room_for) {
   std::uint64_t read_of_first = 0, read_of_last = 0;
   const auto use_names = [](const Communicator& world, int first, int last, std::atomic<int>& wrong) {
-    const Shape shape{100'000};
+    const Shape shape{200'000};
     for (int use = 0; use < 3; ++use)
       for (int name = first; name < last; ++name) {
         const Tensor sum = world.all_reduce(contribution<float>(world.rank(), shape, use + name),
@@ -355,7 +382,7 @@ BOOST_AUTO_TEST_CASE(names_may_be_more_than_boards_have_room_for) {
   on_ranks(
       [&](const Communicator& world, std::atomic<int>& wrong) {
         std::uint64_t of_all = 0;
-        use_names(world, 0, 30, wrong);  // a page takes 1.6 MB of 32 MiB
+        use_names(world, 0, 30, wrong);  // a page takes 3.2 MB of 64 MiB
         count_on_one(world, of_all);
         use_names(world, 25, 30, wrong);
         count_on_one(world, read_of_last);

@@ -17,9 +17,6 @@ Algorithm algorithm_of_gather(Algorithm asked_for) {
   return has_it ? asked_for : Algorithm::doubling;
 }
 
-// Messages with more take about as long, and pages for it would take much memory.
-constexpr std::size_t most_shown_bytes = std::size_t{1} << 20;
-
 AllReducePlan by_messages(const CollectiveCall& call, const HostRuns& hosts, Algorithm algorithm,
                           const CostModel& costs) {
   if (call.kind != CollectiveKind::all_reduce) return {algorithm_of_gather(algorithm)};
@@ -43,9 +40,7 @@ std::int64_t contribution_bytes(const CollectiveCall& call) {
 
 bool may_be_shown(const CollectiveCall& call, const RankMail& mail, const PlanOptions& options) {
   if (options.spin.count() == 0 || call.kind != CollectiveKind::all_reduce) return false;
-  if (mail.size() < 2 || mail.size() > Board::most_ranks) return false;
-  const std::size_t bytes = contribution_bytes(call);
-  return bytes > 0 && bytes <= most_shown_bytes && mail.shares_memory();
+  return Board::takes(mail.size(), contribution_bytes(call)) && mail.shares_memory();
 }
 
 Negotiator::Negotiator(const RankMail& mail, const PlanOptions& options)

@@ -28,7 +28,7 @@ std::int64_t contribution_bytes(const CollectiveCall& call);
 // Whether ranks that send each other all that they bring may show it on boards instead.
 bool may_be_shown(const CollectiveCall& call, const RankMail& mail, const PlanOptions& options);
 // Of a rank's pages in a group, which last as long as their names.
-inline constexpr std::size_t most_page_bytes = std::size_t{32} << 20;
+inline constexpr std::size_t most_page_bytes = std::size_t{64} << 20;
 
 // Belongs to the leader's group. Ranks agree once per name. When one of them proposes something for a
 // use of a name that they have agreed on, all propose.

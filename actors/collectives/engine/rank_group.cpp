@@ -82,8 +82,7 @@ void RankGroup::enter(NamedOperation& named, GroupCall call, bool of_zeros) {
 void RankGroup::propose(const NamedOperation& named) {
   const NamedOperation::Use& use = named.use();
   if (use.of_zeros) return;
-  const bool would_look = use.call.waits && has_memory_for_page(use.call.call);
-  mail_.to_leader(Propose{named.of(), mail_.rank(), use.call.call, would_look});
+  mail_.to_leader(Propose{named.of(), mail_.rank(), use.call.call, would_show(use.call)});
 }
 
 void RankGroup::begin(NamedOperation& named) {
@@ -132,6 +131,7 @@ void RankGroup::fail(NamedOperation& named, const Status& why) {
 
 void RankGroup::finish(NamedOperation& named, CollectiveResult result) {
   const GroupCall call = named.end();
+  if (named.on_board.board) named.on_board.board->leave();
   --in_flight_;
   if (result.status.ok()) note_done(named, call.call.kind);
   answer(call, std::move(result));

@@ -102,7 +102,7 @@ class RankGroup {
   // rank_group_board.cpp
   std::size_t page_bytes() const;
   BufferRef memory_for_page(const CollectiveCall& call) const;
-  bool has_memory_for_page(const CollectiveCall& call) const;
+  bool would_show(const GroupCall& call) const;
   void enter_board(NamedOperation& named);
   void make_page(const NamedOperation& named, Board& board) const;
   void drop_board(NamedOperation& named);

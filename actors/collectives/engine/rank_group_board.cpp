@@ -23,6 +23,7 @@ namespace {
 
 constexpr int looks_per_turn = 32;  // one in which nothing is there takes less than a microsecond
 constexpr std::size_t added_per_us = 5000;  // bytes, by one core, and copied
+constexpr std::chrono::microseconds longest_adding{2000};  // for which to look for others
 
 Point read_from_board("what another rank shows is read in place of a message");
 Point made_at_a_glance("a call is made on its own thread from what all ranks show");
@@ -64,8 +65,12 @@ BufferRef RankGroup::memory_for_page(const CollectiveCall& call) const {
   return place_of(memory, memory) ? memory : BufferRef();
 }
 
-bool RankGroup::has_memory_for_page(const CollectiveCall& call) const {
-  return may_be_shown(call, mail_, options_) && memory_for_page(call);
+bool RankGroup::would_show(const GroupCall& call) const {
+  if (!call.waits || !may_be_shown(call.call, mail_, options_)) return false;
+  const BufferRef page = memory_for_page(call.call);
+  if (!page) return false;
+  return !Board::is_too_large_for_pages(mail_.size(), contribution_bytes(call.call)) ||
+         place_of(call.own.tensor.buffer(), page);
 }
 
 // Without memory for it a rank has no page, and its contributions travel.
@@ -123,7 +128,7 @@ std::chrono::microseconds RankGroup::time_to_look(const NamedOperation& named, s
   const std::size_t others_add =
       contribution_bytes(named.agreed()->call) * static_cast<std::size_t>(mail_.size());
   return options_.spin * (named.on_board.woken_in + 1 >= use ? 4 : 1) +
-         std::chrono::microseconds(others_add / added_per_us);
+         std::min(std::chrono::microseconds(others_add / added_per_us), longest_adding);
 }
 
 // Looks for what the others show: again and again, for a while, if the caller waits anyway. Whether the

@@ -6,6 +6,7 @@
 
 #include "dataflow/values/check.h"
 #include "kernels/devices/team.h"
+#include "kernels/loops/streaming_copy.h"
 #include "kernels/loops/vectorised.h"
 
 namespace actorflow {
@@ -135,30 +136,38 @@ const typename Form::Stored* elements(Bytes bytes) {
   return reinterpret_cast<const typename Form::Stored*>(bytes.data());
 }
 
-// An unfinished sum is of the values that are calculated with, wherever it lies.
+// An unfinished sum is of the values that are calculated with, wherever it lies. `streams`: a complete
+// one is written past the cache.
 template <class Form>
 void reduce(const CollectiveCall& call, std::span<const Bytes> parts, SumStage stage, std::byte* out,
-            std::int64_t begin, std::int64_t end) {
+            std::int64_t begin, std::int64_t end, bool streams) {
   using T = typename Form::Value;
-  auto* const complete = stage.ranks > 0 ? reinterpret_cast<typename Form::Stored*>(out) : nullptr;
+  using Stored = typename Form::Stored;
+  auto* const complete = stage.ranks > 0 ? reinterpret_cast<Stored*>(out) : nullptr;
   const double factor = is_scaled_when_read(call) ? call.prescale : 1;
   std::array<T, block_elements> first_memory, next_memory, sum_memory;  // where a form needs them
+  std::array<Stored, block_elements> stored_memory;
   for (std::int64_t at = begin; at < end; at += block_elements) {
     const std::int64_t count = std::min(block_elements, end - at);
     const auto part = [&](std::size_t i, T* memory) -> const T* {
       if (i == 0 && stage.continues) return reinterpret_cast<const T*>(parts[0].data()) + at;
       return Form::read(elements<Form>(parts[i]) + at, count, factor, memory);
     };
-    T* const sum =
-        complete ? Form::room(complete + at, sum_memory.data()) : reinterpret_cast<T*>(out) + at;
+    Stored* const stored = streams ? stored_memory.data() : complete + at;
+    T* const sum = complete ? Form::room(stored, sum_memory.data()) : reinterpret_cast<T*>(out) + at;
     const T* first = part(0, first_memory.data());
     if (parts.size() == 1) std::copy_n(first, count, sum);
     for (std::size_t i = 1; i < parts.size(); ++i, first = sum)
       combine(call.reduction, first, part(i, next_memory.data()), sum, count);
     if (!complete) continue;
     finish(call, stage.ranks, sum, count);
-    Form::write(sum, count, complete + at);
+    Form::write(sum, count, stored);
+    if (streams)
+      streaming_copy(reinterpret_cast<std::byte*>(complete + at),
+                     reinterpret_cast<const std::byte*>(stored),
+                     static_cast<std::size_t>(count) * sizeof(Stored));
   }
+  if (streams) finish_streaming();
 }
 
 template <class Body>
@@ -212,9 +221,10 @@ void reduce_in_order(const CollectiveCall& call, std::span<const Bytes> parts, S
   in_form(call, [&]<class Form>(Form) {
     const std::size_t element =
         stage.ranks > 0 ? sizeof(typename Form::Stored) : sizeof(typename Form::Value);
+    const bool streams = stage.ranks > 0 && out.size() >= least_streamed_bytes;
     in_shares(team, static_cast<std::int64_t>(out.size() / element),
               [&](std::int64_t begin, std::int64_t end) {
-                reduce<Form>(call, parts, stage, out.data(), begin, end);
+                reduce<Form>(call, parts, stage, out.data(), begin, end, streams);
               });
   });
 }

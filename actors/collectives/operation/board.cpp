@@ -19,6 +19,7 @@ struct Board::Head {
   std::uint64_t shown[2] = {};   // the uses whose contributions are there
   std::uint64_t places[2] = {};  // each in the rank's shared memory, plus 1; 0: in the page
   std::uint64_t asleep = 0;      // the newest use in which it has given up looking
+  std::uint64_t left = 0;        // the newest use whose contributions it no longer reads
   std::uint64_t summed[2] = {};  // the uses of which sums are there
   std::uint64_t slices[2] = {};  // bit s: that of slice s is
   std::uint64_t readers = 0;     // bit r: it has seen the page of rank r change
@@ -34,6 +35,10 @@ std::size_t room_of(std::size_t bytes) {
 
 // With two ranks all that a slice saves is copied once more; what is small is added sooner than shared.
 bool has_sums(int ranks, std::size_t bytes) { return ranks > 2 && bytes >= large_message_bytes; }
+
+// Whether a smaller one would be copied by the message that lets it go, and not be held for who reads
+// it.
+bool is_shown_in_place(std::size_t bytes) { return bytes >= large_message_bytes; }
 
 // The slices but for the last one, which may be smaller.
 std::size_t slice_bytes(int ranks, std::size_t bytes) {
@@ -53,9 +58,16 @@ void write(std::uint64_t& word, std::uint64_t value) { std::atomic_ref(word).sto
 Board::Board(int rank, int ranks, std::uint32_t version, std::size_t bytes)
     : rank_(rank), version_(version), bytes_(bytes), others_(static_cast<std::size_t>(ranks)) {}
 
+// More than two ranks would show sums in pages, too.
+bool Board::takes(int ranks, std::size_t bytes) {
+  return bytes > 0 && ranks >= 2 && ranks <= most_ranks &&
+         (ranks == 2 || !is_too_large_for_pages(ranks, bytes));
+}
+
 // The network shares large tensors only.
 std::size_t Board::page_bytes(int ranks, std::size_t bytes) {
-  const std::size_t rooms = has_sums(ranks, bytes) ? 4 : 2;
+  const std::size_t of_contributions = is_too_large_for_pages(ranks, bytes) ? 0 : 2;
+  const std::size_t rooms = of_contributions + (has_sums(ranks, bytes) ? 2 : 0);
   return std::max(head_bytes + rooms * room_of(bytes), large_message_bytes);
 }
 
@@ -95,6 +107,24 @@ void Board::enter(std::uint64_t use) {
   }
   if (own_.head->readers != readers) write(own_.head->readers, readers);
   write(own_.head->entered, use);
+  let_go_of(use - 1);
+}
+
+// Before that others may read it where it is.
+void Board::let_go_of(std::uint64_t use) {
+  Tensor& shown = in_place_[use % 2];
+  if (!shown.valid()) return;
+  for (std::size_t rank = 0; rank < others_.size(); ++rank)
+    if (static_cast<int>(rank) != rank_ &&
+        (!others_[rank].changes || read(others_[rank].head->left) < use))
+      return;
+  shown = {};
+}
+
+void Board::leave() {
+  if (!has_page() || !is_shown_in_place(bytes_)) return;
+  write(own_.head->left, use_);
+  let_go_of(use_);
 }
 
 std::size_t Board::place_of_contribution() const { return head_bytes + use_ % 2 * room_of(bytes_); }
@@ -102,11 +132,11 @@ std::size_t Board::place_of_contribution() const { return head_bytes + use_ % 2 
 bool Board::show(int rank, const Tensor& contribution) {
   if (!may_show_ || !contribution.valid() || contribution.size_bytes() != bytes_) return false;
   if (!has_shown_) {
-    // A smaller one would be copied by the message that lets it go, and not be held for who reads it.
     const auto place =
-        has_small_contributions() ? std::nullopt : place_of(contribution.buffer(), own_.memory.buffer());
-    auto* const to = static_cast<std::byte*>(own_.memory.mutable_data()) + place_of_contribution();
-    if (!place) std::memcpy(to, contribution.data(), bytes_);
+        is_shown_in_place(bytes_) ? place_of(contribution.buffer(), own_.memory.buffer()) : std::nullopt;
+    if (!place && is_too_large_for_pages(ranks(), bytes_)) return false;
+    auto* const page = static_cast<std::byte*>(own_.memory.mutable_data());
+    if (!place) std::memcpy(page + place_of_contribution(), contribution.data(), bytes_);
     in_place_[use_ % 2] = place ? contribution : Tensor();
     const std::uint64_t word = place ? *place + 1 : 0;
     if (own_.head->places[use_ % 2] != word) write(own_.head->places[use_ % 2], word);
@@ -132,7 +162,7 @@ Tensor Board::shown_by(int rank) const {
       place == 0 ? part_of(page, place_of_contribution(), bytes_) : bytes_at(place - 1, bytes_, page)};
 }
 
-bool Board::has_small_contributions() const { return bytes_ < large_message_bytes; }
+bool Board::has_small_contributions() const { return !is_shown_in_place(bytes_); }
 
 Bytes Board::small_one_shown_by(int rank) const {
   const Page& other = others_[static_cast<std::size_t>(rank)];

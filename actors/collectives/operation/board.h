@@ -10,7 +10,8 @@
 //
 // A page has room for two uses in turn. What was shown two uses ago may be overwritten when all that
 // might read it have entered the use after that. A contribution that lies in shared memory already is
-// shown where it is.
+// shown where it is, and let go when all have left the use; one that is too large for a page is shown
+// nowhere else.
 //
 // Where all would add much (shares_sums()), each rank adds some slices of all contributions, and shows
 // these sums in its page, too (shared_sum.h).
@@ -38,6 +39,11 @@ class Board {
   int rank() const { return rank_; }
   std::uint32_t version() const { return version_; }
   static std::size_t page_bytes(int ranks, std::size_t bytes);
+  // Whether contributions of this size may be shown, and whether only where they lie.
+  static bool takes(int ranks, std::size_t bytes);
+  static bool is_too_large_for_pages(int ranks, std::size_t bytes) {
+    return bytes > most_bytes_in_pages / static_cast<std::size_t>(ranks);
+  }
   // The bytes of this rank's own page.
   std::size_t page_bytes() const { return has_page() ? page_bytes(ranks(), bytes_) : 0; }
   // Makes our page, which is for all others, of memory of page_bytes(ranks, bytes).
@@ -73,11 +79,16 @@ class Board {
   Bytes sum_of_slice(int slice) const;
   // Announces that this rank is going to sleep: what is not shown by now will be sent as a message.
   void sleep();
+  // Leaves the use: this rank reads nothing more of what others have shown for it.
+  void leave();
   // The contributions that others may still be reading in place: they must get these as messages before
   // the memory is released.
   std::vector<Tensor> still_read() const;
 
  private:
+  // Of all ranks together: caches keep so much until it is added. Messages with more take less time.
+  static constexpr std::size_t most_bytes_in_pages = std::size_t{16} << 20;
+
   struct Head;
   struct Page {
     Tensor memory;
@@ -86,6 +97,7 @@ class Board {
     bool changes = false;  // it is shared memory
   };
   int ranks() const { return static_cast<int>(others_.size()); }
+  void let_go_of(std::uint64_t use);
   std::size_t place_of_contribution() const;
   std::size_t place_of_sum(int slice) const;
 

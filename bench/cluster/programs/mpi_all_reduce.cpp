@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   const auto all_reduce = [&] {
     MPI_Allreduce(values, sums, elements, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
   };
-  for (int round = 0; round < 2; ++round) all_reduce();
+  for (int round = 0; round < 5; ++round) all_reduce();
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
   for (int round = 0; round < rounds; ++round) all_reduce();
