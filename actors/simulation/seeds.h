@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "actors/simulation/sim_cluster.h"
 
@@ -32,10 +33,14 @@ struct SeedFailure {
   std::string to_string() const;
 };
 
+// Whether each seed is to run twice, to find what differs: ACTORFLOW_TWICE=1.
+bool twice_by_environment();
+
 // Runs `body`, which throws to fail, for one seed after the other until one fails, and then shrinks the
 // faults of that seed. A SimCluster that the body makes without options takes those of the seed. If
-// `trace_path` is not empty, writes a trace of the shrunk run there. Throws invalid_argument for a range
-// without a seed.
+// `trace_path` is not empty, writes a trace of the shrunk run there. A body that starts a cluster and
+// does not run it to its end fails, and so does, with twice_by_environment(), one whose clusters run
+// otherwise the second time. Throws invalid_argument for a range without a seed.
 std::optional<SeedFailure> run_seeds(SeedRange range, const std::function<void()>& body,
                                      const std::string& trace_path);
 
@@ -51,11 +56,21 @@ class SeedScope {
   SeedScope& operator=(const SeedScope&) = delete;
 
   static SeedScope* current();
+  // What is told of a cluster that was started and not run.
+  static constexpr const char* why_not_run =
+      "a simulated cluster was started, but not run to its end: call finish() or stop() of what start() "
+      "returned";
 
   const SimOptions& options() const { return options_; }
   const std::string& trace_path() const { return trace_path_; }
   void trace_is_written() { has_trace_ = true; }
   bool has_trace() const { return has_trace_; }
+  void was_not_run() { not_run_ = true; }
+  bool is_not_run() const { return not_run_; }
+  // A cluster is gone whose run had this hash.
+  void ran(std::uint64_t trace_hash) { hashes_.push_back(trace_hash); }
+  // Those of all clusters so far, in order.
+  const std::vector<std::uint64_t>& hashes() const { return hashes_; }
   void asked(const Fault& fault) { asked_.push_back(fault); }
   const FaultPlan& asked() const { return asked_; }
 
@@ -63,7 +78,9 @@ class SeedScope {
   const SimOptions options_;
   const std::string trace_path_;
   FaultPlan asked_;
+  std::vector<std::uint64_t> hashes_;
   bool has_trace_ = false;
+  bool not_run_ = false;
   SeedScope* const outer_;
 };
 
