@@ -59,8 +59,8 @@ Outcome run(SimOptions options, const std::function<void()>& body, const std::st
 }
 
 // One run of a seed, or two that must be the same.
-Outcome run_seed(std::uint64_t seed, const std::optional<FaultPlan>& only, bool twice,
-                 const std::function<void()>& body) {
+Outcome run_once_or_twice(std::uint64_t seed, const std::optional<FaultPlan>& only, bool twice,
+                          const std::function<void()>& body) {
   Outcome outcome = run(options_of(seed, only, false), body, {});
   if (!twice || outcome.error) return outcome;
   const Outcome again = run(options_of(seed, only, false), body, {});
@@ -77,7 +77,7 @@ SeedFailure explain(std::uint64_t seed, const Outcome& first, bool twice,
                     const std::function<void()>& body, const std::string& trace_path) {
   SeedFailure failure{seed, *first.error, {}, {}, {}};
   failure.faults = shrink(first.asked, [&](const FaultPlan& plan) {
-    return run_seed(seed, plan, twice, body).error.has_value();
+    return run_once_or_twice(seed, plan, twice, body).error.has_value();
   });
   const bool record = !trace_path.empty();
   const Outcome last = run(options_of(seed, failure.faults, record), body, trace_path);
@@ -126,11 +126,15 @@ SimOptions of_this_seed(SimOptions options) {
   return options;
 }
 
-std::string SeedFailure::to_string() const {
-  return fmt::format("seed {} fails with {}: {}\nto see it again: {} and the same program", seed,
-                     faults.empty() ? "no fault at all"
-                                    : fmt::format("these faults: {}", actorflow::to_string(faults)),
-                     error, environment);
+std::string SeedFailure::to_string(const std::string& program) const {
+  return fmt::format(
+      "seed {} fails with {}: {}\nto see it again: {} {}", seed,
+      faults.empty() ? "no fault at all" : fmt::format("these faults: {}", actorflow::to_string(faults)),
+      error, environment, program.empty() ? "and the same program" : program);
+}
+
+std::optional<std::string> run_seed(std::uint64_t seed, const std::function<void()>& body) {
+  return run_once_or_twice(seed, faults_of_environment(), twice_by_environment(), body).error;
 }
 
 std::optional<SeedFailure> run_seeds(SeedRange range, const std::function<void()>& body,
@@ -141,7 +145,7 @@ std::optional<SeedFailure> run_seeds(SeedRange range, const std::function<void()
   const std::optional<FaultPlan> only = faults_of_environment();
   const bool twice = twice_by_environment();
   for (std::uint64_t seed = range.first;; ++seed) {
-    const Outcome outcome = run_seed(seed, only, twice, body);
+    const Outcome outcome = run_once_or_twice(seed, only, twice, body);
     if (outcome.error) return explain(seed, outcome, twice, body, trace_path);
     if (seed == range.last) return std::nullopt;
   }

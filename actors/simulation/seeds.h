@@ -30,7 +30,9 @@ struct SeedFailure {
   std::string environment;
   std::string trace;  // a sentence: where the run's trace is, or could not be written; "" without one
 
-  std::string to_string() const;
+  // The seed, its faults and its error, and the command that repeats it: `program` is how the program
+  // was called; "": that is not said.
+  std::string to_string(const std::string& program = {}) const;
 };
 
 // Whether each seed is to run twice, to find what differs: ACTORFLOW_TWICE=1.
@@ -43,6 +45,10 @@ bool twice_by_environment();
 // otherwise the second time. Throws invalid_argument for a range without a seed.
 std::optional<SeedFailure> run_seeds(SeedRange range, const std::function<void()>& body,
                                      const std::string& trace_path);
+
+// The error with which `body` fails for the seed, whose faults are neither shrunk nor traced; none if it
+// passes. It fails as in run_seeds().
+std::optional<std::string> run_seed(std::uint64_t seed, const std::function<void()>& body);
 
 // `options` with the seed, faults and recording of the running seed; unchanged outside of run_seeds().
 SimOptions of_this_seed(SimOptions options);

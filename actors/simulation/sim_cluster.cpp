@@ -192,6 +192,7 @@ SimStatistics SimCluster::statistics() const {
           impl_->happened,        impl_->planned - happened,  impl_->ends};
 }
 
+std::string SimCluster::last_lines() const { return impl_->log.last_lines(); }
 std::uint64_t SimCluster::trace_hash() const { return impl_->world.trace().hash(); }
 
 void SimCluster::write_trace(Storage& to, const std::string& path) const {

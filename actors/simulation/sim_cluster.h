@@ -173,6 +173,9 @@ class SimCluster {
   SimNetwork& network();
   World& world();
   SimStatistics statistics() const;
+  // The faults that have come and the last that tasks have said, with their times, as errors have it; ""
+  // if that is nothing.
+  std::string last_lines() const;
   // A hash that is equal for equal runs.
   std::uint64_t trace_hash() const;
   // Writes a trace for Perfetto and chrome://tracing. REQUIRES: SimOptions::record.
