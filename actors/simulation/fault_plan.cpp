@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <iterator>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include "actors/simulation/schedule.h"
 #include "dataflow/values/error.h"
@@ -20,22 +24,28 @@ using Nanoseconds = std::chrono::nanoseconds;
 struct KindName {
   FaultKind kind;
   std::string_view name;
-  int tasks;   // how many it names
-  bool lasts;  // has a duration
+  int least, most;  // how many tasks it names
+  int drawn;        // how many of them, if it is drawn at random
+  bool lasts;       // has a duration
+  bool sized = false;
 };
 constexpr std::array kinds{
-    KindName{FaultKind::kill, "kill", 1, false},
-    KindName{FaultKind::restart, "restart", 1, false},
-    KindName{FaultKind::pause, "pause", 1, true},
-    KindName{FaultKind::partition, "partition", 2, true},
-    KindName{FaultKind::delay, "delay", 1, true},
-    KindName{FaultKind::slow, "slow", 1, true},
-    KindName{FaultKind::lossy, "lossy", 0, true},
-    KindName{FaultKind::duplicate, "duplicate", 0, true},
-    KindName{FaultKind::late, "late", 0, true},
-    KindName{FaultKind::disk_full, "disk_full", 0, true},
-    KindName{FaultKind::disk_errors, "disk_errors", 0, true},
-    KindName{FaultKind::power, "power", 0, true},
+    KindName{FaultKind::kill, "kill", 1, 1, 1, false},
+    KindName{FaultKind::restart, "restart", 1, 1, 1, false},
+    KindName{FaultKind::pause, "pause", 1, 1, 1, true},
+    KindName{FaultKind::partition, "partition", 2, 2, 2, true},
+    KindName{FaultKind::partition_oneway, "partition_oneway", 2, 2, 2, true},
+    KindName{FaultKind::delay, "delay", 0, 2, 1, true, true},
+    KindName{FaultKind::lossy, "lossy", 0, 2, 0, true},
+    KindName{FaultKind::duplicate, "duplicate", 0, 2, 0, true},
+    KindName{FaultKind::late, "late", 0, 2, 0, true},
+    KindName{FaultKind::slow, "slow", 1, 1, 1, true},
+    KindName{FaultKind::clock, "clock", 1, 1, 1, true, true},
+    KindName{FaultKind::disk_full, "disk_full", 0, 1, 0, true},
+    KindName{FaultKind::disk_errors, "disk_errors", 0, 1, 0, true},
+    KindName{FaultKind::disk_slow, "disk_slow", 0, 1, 1, true},
+    KindName{FaultKind::disk_torn, "disk_torn", 0, 1, 1, true},
+    KindName{FaultKind::power, "power", 0, 1, 0, true},
 };
 
 const KindName& describe(FaultKind kind) { return *std::ranges::find(kinds, kind, &KindName::kind); }
@@ -50,6 +60,16 @@ std::string known_kinds() {
   return known;
 }
 
+// "1 task", "0 to 2 tasks".
+std::string tasks_of(const KindName& kind) {
+  const std::string least = kind.least == kind.most ? "" : fmt::format("{} to ", kind.least);
+  return fmt::format("{}{} task{}", least, kind.most, kind.most == 1 ? "" : "s");
+}
+
+bool names_as_many(const KindName& kind, std::size_t tasks) {
+  return std::cmp_less_equal(kind.least, tasks) && std::cmp_greater_equal(kind.most, tasks);
+}
+
 Error not_understood(std::string_view fault, std::string_view why) {
   return invalid_argument(
       fmt::format("cannot read the fault '{}': {}; expected for example '30s kill /job:ps/task:0' or "
@@ -57,30 +77,106 @@ Error not_understood(std::string_view fault, std::string_view why) {
                   fault, why, known_kinds()));
 }
 
-Nanoseconds parse_seconds(std::string_view word, std::string_view fault) {
+Nanoseconds parse_seconds(std::string_view word, std::string_view fault, bool may_be_negative = false) {
+  constexpr double longest = 1e9;
   double value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc() || std::string_view(end, word.data() + word.size()) != "s" ||
-      !(value >= 0 && value <= 1e9))  // nor NaN
+      !(value >= (may_be_negative ? -longest : 0) && value <= longest))  // nor NaN
     throw not_understood(fault, fmt::format("'{}' is not a time in seconds", word));
-  return Nanoseconds(static_cast<std::int64_t>(value * 1e9 + 0.5));
+  return Nanoseconds(std::llround(value * 1e9));
+}
+
+// The words of a fault, one after the other.
+class FaultWords {
+ public:
+  explicit FaultWords(const std::string& text) : text_(text) {
+    std::istringstream stream(text);
+    words_.assign(std::istream_iterator<std::string>(stream), {});
+  }
+
+  std::size_t left() const { return words_.size() - next_; }
+  const std::string& take() { return words_[next_++]; }
+  bool take_if(std::string_view word) {
+    const bool is_next = left() > 0 && words_[next_] == word;
+    if (is_next) ++next_;
+    return is_next;
+  }
+  std::vector<TaskName> take_tasks() {
+    std::vector<TaskName> tasks;
+    while (left() > 0 && words_[next_] != "by" && words_[next_] != "for")
+      tasks.push_back(TaskName::parse(take()));
+    return tasks;
+  }
+  // The time after the word, if that is next.
+  std::optional<Nanoseconds> take_time_after(std::string_view word, bool may_be_negative = false) {
+    if (!take_if(word)) return std::nullopt;
+    if (left() == 0) throw not_understood(text_, fmt::format("'{}' is followed by no time", word));
+    return parse_seconds(take(), text_, may_be_negative);
+  }
+
+ private:
+  const std::string& text_;
+  std::vector<std::string> words_;
+  std::size_t next_ = 0;
+};
+
+const KindName& parse_kind(const std::string& word, const std::string& text) {
+  const auto kind = std::ranges::find(kinds, word, &KindName::name);
+  if (kind == kinds.end()) throw not_understood(text, fmt::format("'{}' is no kind", word));
+  return *kind;
 }
 
 Fault parse_fault(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
-  if (words.size() < 2) throw not_understood(text, "it is too short");
-  const auto kind = std::ranges::find(kinds, words[1], &KindName::name);
-  if (kind == kinds.end()) throw not_understood(text, fmt::format("'{}' is no kind", words[1]));
-  const auto tasks = static_cast<std::size_t>(kind->tasks);
-  if (words.size() != 2 + tasks + (kind->lasts ? 2 : 0) || (kind->lasts && words[2 + tasks] != "for"))
-    throw not_understood(text, fmt::format("'{}' names {} tasks{}", kind->name, kind->tasks,
-                                           kind->lasts ? " and 'for' a time" : ""));
-  Fault fault{parse_seconds(words[0], text), kind->kind, {}, {}, {}};
-  if (tasks > 0) fault.task = TaskName::parse(words[2]);
-  if (tasks > 1) fault.other = TaskName::parse(words[3]);
-  if (kind->lasts) fault.duration = parse_seconds(words.back(), text);
+  FaultWords words(text);
+  if (words.left() < 2) throw not_understood(text, "it is too short");
+  Fault fault;
+  fault.at = parse_seconds(words.take(), text);
+  const KindName& kind = parse_kind(words.take(), text);
+  fault.kind = kind.kind;
+  const auto tasks = words.take_tasks();
+  if (!tasks.empty()) fault.task = tasks.front();
+  if (tasks.size() > 1) fault.other = tasks[1];
+  if (kind.sized) fault.by = words.take_time_after("by", kind.kind == FaultKind::clock).value_or(0ns);
+  const auto duration = words.take_time_after("for");
+  fault.duration = duration.value_or(0ns);
+  if (!names_as_many(kind, tasks.size()) || duration.has_value() != kind.lasts || words.left() > 0)
+    throw not_understood(text, fmt::format("'{}' names {}{}{}", kind.name, tasks_of(kind),
+                                           kind.sized ? ", may say 'by' how much," : "",
+                                           kind.lasts ? " and 'for' a time" : ""));
   return fault;
+}
+
+// Why the fault cannot happen to a cluster of these tasks; "" if it can.
+std::string why_impossible(const Fault& fault, const std::vector<TaskName>& tasks) {
+  const KindName& kind = describe(fault.kind);
+  const std::size_t named = fault.task.job.empty() ? 0 : fault.other.job.empty() ? 1 : 2;
+  if (fault.at < 0ns || fault.duration < 0ns) return "has a negative time";
+  if (fault.by != 0ns && !kind.sized)
+    return fmt::format("has a size, which '{}' does not take", kind.name);
+  if (fault.by < 0ns && fault.kind != FaultKind::clock) return "has a negative size";
+  if (!names_as_many(kind, named))
+    return fmt::format("names {}, but '{}' names {}", named, kind.name, tasks_of(kind));
+  if (named == 2 && fault.task == fault.other) return "names one task twice; expected two tasks";
+  for (const auto& task : {fault.task, fault.other})
+    if (!task.job.empty() && std::ranges::find(tasks, task) == tasks.end())
+      return fmt::format("is about {}, which is not there; the last of {} tasks is {}", task.to_string(),
+                         tasks.size(), tasks.back().to_string());
+  return {};
+}
+
+void check_parameters(const std::vector<TaskName>& tasks, const RandomFaults& options) {
+  if (options.count <= 0) return;
+  if (tasks.empty())
+    throw invalid_argument("random faults: there is no task to which they could happen");
+  if (options.kinds.empty())
+    throw invalid_argument("random faults: expected some kinds of faults, got none");
+  if (options.from < 0ns || options.until < options.from || options.longest < 0ns)
+    throw invalid_argument(
+        fmt::format("random faults: expected times with 0 s <= from <= until, and a longest duration of "
+                    "0 s or more, "
+                    "got from {}, until {}, longest {}",
+                    seconds(options.from), seconds(options.until), seconds(options.longest)));
 }
 
 // Whether the part has a kill, but not the restart that follows it in the whole plan: a task that stays
@@ -112,8 +208,9 @@ FaultKind parse_fault_kind(std::string_view name) {
 std::string Fault::to_string() const {
   const KindName& name = describe(kind);
   std::string text = fmt::format("{} {}", seconds(at), name.name);
-  if (name.tasks > 0) text += fmt::format(" {}", task.to_string());
-  if (name.tasks > 1) text += fmt::format(" {}", other.to_string());
+  for (const auto& named : {task, other})
+    if (!named.job.empty()) text += fmt::format(" {}", named.to_string());
+  if (by != 0ns) text += fmt::format(" by {}", seconds(by));
   if (name.lasts) text += fmt::format(" for {}", seconds(duration));
   return text;
 }
@@ -129,8 +226,15 @@ FaultPlan parse_fault_plan(std::string_view text) {
   return plan;
 }
 
+void check_faults(const FaultPlan& plan, const std::vector<TaskName>& tasks) {
+  for (const auto& fault : plan)
+    if (const std::string why = why_impossible(fault, tasks); !why.empty())
+      throw invalid_argument(fmt::format("the fault '{}' {}", fault.to_string(), why));
+}
+
 FaultPlan random_fault_plan(std::uint64_t seed, const std::vector<TaskName>& tasks,
                             const RandomFaults& options) {
+  check_parameters(tasks, options);
   SeededRandom random(seed);
   // Whole milliseconds, so that a plan is the same after it has been written down.
   const auto between = [&random](Nanoseconds low, Nanoseconds high) {
@@ -143,9 +247,9 @@ FaultPlan random_fault_plan(std::uint64_t seed, const std::vector<TaskName>& tas
     fault.at = between(options.from, options.until);
     fault.kind = options.kinds[random.below(options.kinds.size())];
     const KindName& kind = describe(fault.kind);
-    if (kind.tasks > 0) fault.task = tasks[random.below(tasks.size())];
-    if (kind.tasks > 1) fault.other = tasks[random.below(tasks.size())];
-    if (kind.tasks > 1 && fault.other == fault.task) continue;
+    if (kind.drawn > 0) fault.task = tasks[random.below(tasks.size())];
+    if (kind.drawn > 1) fault.other = tasks[random.below(tasks.size())];
+    if (kind.drawn > 1 && fault.other == fault.task) continue;
     if (kind.lasts) fault.duration = between(1ms, options.longest);
     plan.push_back(fault);
     if (fault.kind == FaultKind::kill)

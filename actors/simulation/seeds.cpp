@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "dataflow/values/error.h"
@@ -15,10 +18,11 @@ thread_local SeedScope* innermost = nullptr;
 std::optional<std::uint64_t> number_in_environment(const char* name) {
   const char* text = std::getenv(name);
   if (!text) return std::nullopt;
-  char* end = nullptr;
-  const auto value = std::strtoull(text, &end, 10);
-  if (end == text || *end != '\0')
-    throw invalid_argument(fmt::format("{}: expected a number, got '{}'", name, text));
+  std::uint64_t value = 0;
+  const char* const end = text + std::strlen(text);
+  if (const auto read = std::from_chars(text, end, value); read.ec != std::errc() || read.ptr != end)
+    throw invalid_argument(
+        fmt::format("{}: expected a number from 0 to {}, got '{}'", name, ~std::uint64_t{0}, text));
   return value;
 }
 
@@ -33,7 +37,8 @@ SimOptions options_of(std::uint64_t seed, std::optional<FaultPlan> only, bool re
 struct Outcome {
   std::optional<std::string> error;  // with which the body failed, if it did
   FaultPlan asked;                   // the faults that it asked for
-  bool has_trace = false;            // which was written
+  std::vector<std::uint64_t> hashes{};  // of the runs of its clusters
+  bool has_trace = false;               // which was written
 };
 
 Outcome run(SimOptions options, const std::function<void()>& body, const std::string& trace_path) {
@@ -46,16 +51,33 @@ Outcome run(SimOptions options, const std::function<void()>& body, const std::st
   } catch (...) {
     outcome.error = "it threw what is no std::exception, as a failed BOOST_REQUIRE does";
   }
+  if (!outcome.error && scope.is_not_run()) outcome.error = SeedScope::why_not_run;
   outcome.asked = scope.asked();
+  outcome.hashes = scope.hashes();
   outcome.has_trace = scope.has_trace();
   return outcome;
 }
 
-SeedFailure explain(std::uint64_t seed, const Outcome& first, const std::function<void()>& body,
-                    const std::string& trace_path) {
+// One run of a seed, or two that must be the same.
+Outcome run_once_or_twice(std::uint64_t seed, const std::optional<FaultPlan>& only, bool twice,
+                          const std::function<void()>& body) {
+  Outcome outcome = run(options_of(seed, only, false), body, {});
+  if (!twice || outcome.error) return outcome;
+  const Outcome again = run(options_of(seed, only, false), body, {});
+  if (again.error)
+    outcome.error = "the same seed succeeded and then failed: " + *again.error;
+  else if (again.hashes != outcome.hashes)
+    outcome.error =
+        "the same seed was another run the second time: something depends on what is outside of the "
+        "simulation, or is kept from one run to the next (static variables, addresses of objects)";
+  return outcome;
+}
+
+SeedFailure explain(std::uint64_t seed, const Outcome& first, bool twice,
+                    const std::function<void()>& body, const std::string& trace_path) {
   SeedFailure failure{seed, *first.error, {}, {}, {}};
   failure.faults = shrink(first.asked, [&](const FaultPlan& plan) {
-    return run(options_of(seed, plan, false), body, {}).error.has_value();
+    return run_once_or_twice(seed, plan, twice, body).error.has_value();
   });
   const bool record = !trace_path.empty();
   const Outcome last = run(options_of(seed, failure.faults, record), body, trace_path);
@@ -65,6 +87,7 @@ SeedFailure explain(std::uint64_t seed, const Outcome& first, const std::functio
                         ? fmt::format("what happened is in {}, which ui.perfetto.dev opens", trace_path)
                         : "what happened could not be written to " + trace_path;
   failure.environment = fmt::format("ACTORFLOW_SEED={}", seed);
+  if (twice) failure.environment += " ACTORFLOW_TWICE=1";
   if (failure.faults != first.asked)
     failure.environment += fmt::format(" ACTORFLOW_FAULTS='{}'", to_string(failure.faults));
   return failure;
@@ -92,6 +115,8 @@ std::optional<FaultPlan> faults_of_environment() {
   return text ? std::optional(parse_fault_plan(text)) : std::nullopt;
 }
 
+bool twice_by_environment() { return number_in_environment("ACTORFLOW_TWICE").value_or(0) != 0; }
+
 SimOptions of_this_seed(SimOptions options) {
   if (const auto* scope = SeedScope::current()) {
     options.seed = scope->options().seed;
@@ -101,11 +126,15 @@ SimOptions of_this_seed(SimOptions options) {
   return options;
 }
 
-std::string SeedFailure::to_string() const {
-  return fmt::format("seed {} fails with {}: {}\nto see it again: {} and the same program", seed,
-                     faults.empty() ? "no fault at all"
-                                    : fmt::format("these faults: {}", actorflow::to_string(faults)),
-                     error, environment);
+std::string SeedFailure::to_string(const std::string& program) const {
+  return fmt::format(
+      "seed {} fails with {}: {}\nto see it again: {} {}", seed,
+      faults.empty() ? "no fault at all" : fmt::format("these faults: {}", actorflow::to_string(faults)),
+      error, environment, program.empty() ? "and the same program" : program);
+}
+
+std::optional<std::string> run_seed(std::uint64_t seed, const std::function<void()>& body) {
+  return run_once_or_twice(seed, faults_of_environment(), twice_by_environment(), body).error;
 }
 
 std::optional<SeedFailure> run_seeds(SeedRange range, const std::function<void()>& body,
@@ -114,9 +143,10 @@ std::optional<SeedFailure> run_seeds(SeedRange range, const std::function<void()
     throw invalid_argument(
         fmt::format("no seed to run: the first, {}, is after the last, {}", range.first, range.last));
   const std::optional<FaultPlan> only = faults_of_environment();
+  const bool twice = twice_by_environment();
   for (std::uint64_t seed = range.first;; ++seed) {
-    const Outcome outcome = run(options_of(seed, only, false), body, {});
-    if (outcome.error) return explain(seed, outcome, body, trace_path);
+    const Outcome outcome = run_once_or_twice(seed, only, twice, body);
+    if (outcome.error) return explain(seed, outcome, twice, body, trace_path);
     if (seed == range.last) return std::nullopt;
   }
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "actors/simulation/sim_cluster.h"
 
@@ -29,15 +30,25 @@ struct SeedFailure {
   std::string environment;
   std::string trace;  // a sentence: where the run's trace is, or could not be written; "" without one
 
-  std::string to_string() const;
+  // The seed, its faults and its error, and the command that repeats it: `program` is how the program
+  // was called; "": that is not said.
+  std::string to_string(const std::string& program = {}) const;
 };
+
+// Whether each seed is to run twice, to find what differs: ACTORFLOW_TWICE=1.
+bool twice_by_environment();
 
 // Runs `body`, which throws to fail, for one seed after the other until one fails, and then shrinks the
 // faults of that seed. A SimCluster that the body makes without options takes those of the seed. If
-// `trace_path` is not empty, writes a trace of the shrunk run there. Throws invalid_argument for a range
-// without a seed.
+// `trace_path` is not empty, writes a trace of the shrunk run there. A body that starts a cluster and
+// does not run it to its end fails, and so does, with twice_by_environment(), one whose clusters run
+// otherwise the second time. Throws invalid_argument for a range without a seed.
 std::optional<SeedFailure> run_seeds(SeedRange range, const std::function<void()>& body,
                                      const std::string& trace_path);
+
+// The error with which `body` fails for the seed, whose faults are neither shrunk nor traced; none if it
+// passes. It fails as in run_seeds().
+std::optional<std::string> run_seed(std::uint64_t seed, const std::function<void()>& body);
 
 // `options` with the seed, faults and recording of the running seed; unchanged outside of run_seeds().
 SimOptions of_this_seed(SimOptions options);
@@ -51,11 +62,21 @@ class SeedScope {
   SeedScope& operator=(const SeedScope&) = delete;
 
   static SeedScope* current();
+  // What is told of a cluster that was started and not run.
+  static constexpr const char* why_not_run =
+      "a simulated cluster was started, but not run to its end: call finish() or stop() of what start() "
+      "returned";
 
   const SimOptions& options() const { return options_; }
   const std::string& trace_path() const { return trace_path_; }
   void trace_is_written() { has_trace_ = true; }
   bool has_trace() const { return has_trace_; }
+  void was_not_run() { not_run_ = true; }
+  bool is_not_run() const { return not_run_; }
+  // A cluster is gone whose run had this hash.
+  void ran(std::uint64_t trace_hash) { hashes_.push_back(trace_hash); }
+  // Those of all clusters so far, in order.
+  const std::vector<std::uint64_t>& hashes() const { return hashes_; }
   void asked(const Fault& fault) { asked_.push_back(fault); }
   const FaultPlan& asked() const { return asked_; }
 
@@ -63,7 +84,9 @@ class SeedScope {
   const SimOptions options_;
   const std::string trace_path_;
   FaultPlan asked_;
+  std::vector<std::uint64_t> hashes_;
   bool has_trace_ = false;
+  bool not_run_ = false;
   SeedScope* const outer_;
 };
 

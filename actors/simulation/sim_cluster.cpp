@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <exception>
 
 #include "actors/simulation/seeds.h"
 #include "actors/simulation/sim_cluster_impl.h"
@@ -15,23 +17,56 @@ namespace {
 using namespace std::chrono_literals;
 using Nanoseconds = std::chrono::nanoseconds;
 
-constexpr Nanoseconds check_interval = 100ms;
-
 std::unique_ptr<Schedule> make_schedule(const SimOptions& options) {
   return options.schedule ? options.schedule() : std::make_unique<RandomSchedule>(~options.seed);
 }
 
 ClusterSpec cluster_of(const std::vector<SimCluster::Job>& jobs) {
+  if (jobs.empty())
+    throw invalid_argument("a simulated cluster has no task: expected jobs, as in {{\"worker\", 2}}");
   ClusterSpec::Jobs spec;
-  for (const auto& job : jobs)
+  for (const auto& job : jobs) {
+    if (job.tasks < 1)
+      throw invalid_argument(fmt::format(
+          "job '{}' of a simulated cluster: expected 1 task or more, got {}", job.name, job.tasks));
+    if (spec.contains(job.name))
+      throw invalid_argument(
+          fmt::format("a simulated cluster has two jobs '{}'; give one all of their tasks", job.name));
     for (int i = 0; i < job.tasks; ++i) spec[job.name][i] = fmt::format("{}-{}:2222", job.name, i);
+  }
   return ClusterSpec(std::move(spec));
+}
+
+void expect_probability(const char* what, double value) {
+  if (!(value >= 0 && value <= 1))
+    throw invalid_argument(
+        fmt::format("links.{}: expected a fraction from 0 to 1, got {}", what, value));
+}
+
+SimOptions checked(SimOptions options) {
+  const auto expect = [](const char* what, bool good, Nanoseconds value, const char* expected) {
+    if (!good)
+      throw invalid_argument(
+          fmt::format("{}: expected a time {}, got {} ns", what, expected, value.count()));
+  };
+  const LinkModel& links = options.links;
+  expect("time_limit", options.time_limit > 0ns, options.time_limit, "above 0");
+  expect("longest_kernel", options.longest_kernel >= 0ns, options.longest_kernel, "of 0 or more");
+  expect("restart_failed", options.restart_failed >= 0ns, options.restart_failed, "of 0 or more");
+  expect("links.latency", links.latency >= 0ns, links.latency, "of 0 or more");
+  if (!(links.bytes_per_second > 0))
+    throw invalid_argument(fmt::format("links.bytes_per_second: expected a positive number, got {}",
+                                       links.bytes_per_second));
+  expect_probability("loss", links.loss);
+  expect_probability("duplication", links.duplication);
+  expect_probability("late", links.late);
+  return options;
 }
 
 }  // namespace
 
 SimCluster::Impl::Impl(const std::vector<Job>& jobs, SimOptions sim_options)
-    : options(std::move(sim_options)),
+    : options(checked(std::move(sim_options))),
       cluster(cluster_of(jobs)),
       library(options.extensions),
       world(options.seed, make_schedule(options), options.record),
@@ -65,33 +100,6 @@ Storage& SimCluster::Impl::present_storage() {
   return machines.at(static_cast<std::size_t>(world.current()))->storage();  // the only tracks
 }
 
-void SimCluster::Impl::check() const {
-  for (const auto& [name, holds] : checks) {
-    try {
-      holds();
-    } catch (const std::exception& error) {
-      throw Error(Code::internal, fmt::format("'{}' does not hold at {:.6f} s: {}", name,
-                                              static_cast<double>(world.elapsed().count()) / 1e9,
-                                              error.what()));
-    }
-  }
-}
-
-bool SimCluster::Impl::over() const {
-  return std::ranges::none_of(
-      machines, [](const auto& machine) { return machine->running() || machine->restarts(); });
-}
-
-std::string SimCluster::Impl::describe_tasks() const {
-  std::string text;
-  for (const auto& machine : machines)
-    text += fmt::format("\n  {}: {}", machine->name().to_string(),
-                        machine->running()    ? "is still running"
-                        : machine->failure() ? machine->failure()->to_string()
-                                             : "has ended");
-  return text;
-}
-
 SimCluster::SimCluster(const std::vector<Job>& jobs) : SimCluster(jobs, of_this_seed({})) {}
 
 SimCluster::SimCluster(const std::vector<Job>& jobs, SimOptions options)
@@ -99,7 +107,16 @@ SimCluster::SimCluster(const std::vector<Job>& jobs, SimOptions options)
 
 SimCluster::~SimCluster() {
   auto* const scope = SeedScope::current();
-  if (!scope || scope->trace_path().empty() || !impl_->options.record) return;
+  const bool failing = std::uncaught_exceptions() > impl_->exceptions_before;
+  if (impl_->progress == Impl::Progress::started && !failing) {
+    if (scope)
+      scope->was_not_run();
+    else
+      fmt::print(stderr, "warning: {}\n", SeedScope::why_not_run);
+  }
+  if (!scope) return;
+  scope->ran(trace_hash());
+  if (scope->trace_path().empty() || !impl_->options.record) return;
   try {
     write_trace(posix_storage(), scope->trace_path());
     scope->trace_is_written();
@@ -111,67 +128,71 @@ SimCluster::~SimCluster() {
 const ClusterSpec& SimCluster::cluster() const { return impl_->cluster; }
 
 void SimCluster::start_programs(std::function<std::any(SimTask&)> program) {
+  if (impl_->progress != Impl::Progress::not_started)
+    throw Error(Code::failed_precondition,
+                "this simulated cluster has been started before; make another one for another run");
+  impl_->progress = Impl::Progress::started;
   impl_->program = std::move(program);
   for (const auto& machine : impl_->machines) machine->start();
 }
 
 SimCluster::Moment SimCluster::at(Nanoseconds time) { return {*this, time}; }
+SimCluster::Moment SimCluster::now() { return at(elapsed()); }
+Nanoseconds SimCluster::elapsed() const { return impl_->world.elapsed(); }
 
 void SimCluster::apply(const FaultPlan& plan) {
-  for (const auto& fault : plan) {
-    if (fault.at < 0ns || fault.duration < 0ns)
-      throw invalid_argument(fmt::format("the fault '{}' has a negative time", fault.to_string()));
-    impl_->faults.push_back(fault);
-    if (auto* scope = SeedScope::current()) scope->asked(fault);
-    const auto& only = impl_->options.only;
-    if (only && std::ranges::find(*only, fault) == only->end()) continue;
-    if (fault.kind == FaultKind::restart) impl_->machine(fault.task).expect_restart();
-    impl_->world.at(World::beginning + fault.at, [this, fault] { impl_->happen(fault); });
-  }
+  check_faults(plan, impl_->cluster.all_tasks());
+  for (const auto& fault : plan)
+    if (fault.at < elapsed())
+      throw invalid_argument(fmt::format("the fault '{}' is in the past: {:.6f} s have passed",
+                                         fault.to_string(),
+                                         std::chrono::duration<double>(elapsed()).count()));
+  for (const auto& fault : plan) impl_->add(fault);
+}
+
+void SimCluster::apply(const RandomFaults& random) {
+  apply(random_fault_plan(impl_->options.seed, impl_->cluster.all_tasks(), random));
 }
 
 const FaultPlan& SimCluster::faults() const { return impl_->faults; }
 
-void SimCluster::always(std::string name, std::function<void()> check) {
-  impl_->checks.emplace_back(std::move(name), std::move(check));
+SimCluster::Moment& SimCluster::Moment::isolate(std::string_view task, Duration duration) {
+  const TaskName alone = TaskName::parse(task);
+  for (const auto& other : cluster_.cluster().all_tasks())
+    if (other != alone) add({time_, FaultKind::partition, alone, other, duration});
+  return *this;
 }
 
-void SimCluster::finish() {
-  World& world = impl_->world;
-  const World::Time end = World::beginning + impl_->options.time_limit;
-  World::Time next_check = world.now();
-  while (!impl_->over()) {
-    if (world.now() >= next_check) {
-      impl_->check();
-      next_check = world.now() + check_interval;
-    }
-    if (world.now() >= end || !world.step())
-      throw Error(Code::deadline_exceeded,
-                  fmt::format("the simulation hangs: after {:.3f} s of simulated time{}\n{}",
-                              static_cast<double>(world.elapsed().count()) / 1e9,
-                              impl_->describe_tasks(), impl_->log.last_lines()));
-  }
-  impl_->check();
-  for (const auto& machine : impl_->machines)
-    if (machine->failure())
-      throw Error(machine->failure()->code,
-                  fmt::format("{} failed: {}\n{}", machine->name().to_string(),
-                              machine->failure()->message, impl_->log.last_lines()));
+SimCluster::Moment& SimCluster::Moment::call(std::function<void()> action) {
+  if (time_ < cluster_.elapsed())
+    throw invalid_argument(fmt::format("a call at {} s is in the past: {:.6f} s have passed",
+                                       std::chrono::duration<double>(time_).count(),
+                                       std::chrono::duration<double>(cluster_.elapsed()).count()));
+  cluster_.world().at(World::beginning + time_, std::move(action));
+  return *this;
+}
+
+void SimCluster::add_check(std::string name, std::function<bool()> holds, Nanoseconds every) {
+  impl_->checks.add(std::move(name), std::move(holds), every);
 }
 
 std::any& SimCluster::result_of(std::string_view task) {
   return impl_->machine(TaskName::parse(task)).result();
 }
 
+Storage& SimCluster::disk() { return impl_->storage; }
 SimStorage& SimCluster::storage() { return impl_->storage; }
 SimNetwork& SimCluster::network() { return impl_->network; }
 World& SimCluster::world() { return impl_->world; }
 
 SimStatistics SimCluster::statistics() const {
+  std::uint64_t happened = 0;
+  for (const auto& [kind, count] : impl_->happened) happened += count;
   return {impl_->world.elapsed(), impl_->world.activations(), impl_->network.messages(),
-          impl_->happened, impl_->ends};
+          impl_->happened,        impl_->planned - happened,  impl_->ends};
 }
 
+std::string SimCluster::last_lines() const { return impl_->log.last_lines(); }
 std::uint64_t SimCluster::trace_hash() const { return impl_->world.trace().hash(); }
 
 void SimCluster::write_trace(Storage& to, const std::string& path) const {

@@ -6,6 +6,15 @@
 //   sim.at(30s).kill("/job:ps/task:0");
 //   sim.at(31s).restart("/job:ps/task:0");
 //   run.finish("/job:worker/task:0");  // what train() returned there
+//
+// Conditions, and faults that depend on what has happened (of these programs, which join(), none ends):
+//
+//   auto run = sim.start(serve);
+//   sim.always("at most one leader", [&] { return leaders.size() <= 1; });
+//   sim.eventually("there is a leader", [&] { return leaders.size() == 1; }, 10s);
+//   sim.now().partition(leader(), "/job:node/task:1", 20s);
+//   sim.run_for(1min);
+//   run.stop();
 #pragma once
 
 #include <any>
@@ -17,6 +26,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -70,6 +80,7 @@ struct SimStatistics {
   std::uint64_t activations = 0;  // of actors and clients: mostly one message each
   std::uint64_t messages = 0;     // between tasks
   std::map<FaultKind, std::uint64_t> faults;
+  std::uint64_t too_late = 0;     // faults whose time had not come when the run ended
   std::vector<std::string> ends;  // the reasons of tasks that ended themselves
 };
 
@@ -84,9 +95,16 @@ class SimCluster {
   class Run;
   class Moment;
 
-  // A cluster with the options of the running seed (of_this_seed() in seeds.h).
+  // How often always() checks: after each event, or so often.
+  static constexpr std::chrono::nanoseconds each_event{0};
+  static constexpr std::chrono::milliseconds now_and_then{100};
+
+  // A cluster with the options of the running seed (of_this_seed() in seeds.h). Throws invalid_argument
+  // for no job, one of less than one task, one that is there twice, and options that make no sense.
   explicit SimCluster(const std::vector<Job>& jobs);
   SimCluster(const std::vector<Job>& jobs, SimOptions options);
+  // A cluster that was started must have been run to its end, by finish() or stop(), unless an exception
+  // is on its way: the seed fails (seeds.h), or standard error has a warning.
   ~SimCluster();
   SimCluster(const SimCluster&) = delete;
   SimCluster& operator=(const SimCluster&) = delete;
@@ -94,9 +112,9 @@ class SimCluster {
   const ClusterSpec& cluster() const;
 
   // Sets the program of every task. It blocks like any client, in virtual time; when it returns, the
-  // process of its task ends. Call it once per cluster.
+  // process of its task ends. Nothing runs yet. Throws failed_precondition the second time.
   template <class Program>
-  auto start(Program program) {
+  [[nodiscard]] auto start(Program program) {
     using R = std::invoke_result_t<Program&, SimTask&>;
     start_programs([program = std::move(program)](SimTask& task) mutable -> std::any {
       if constexpr (std::is_void_v<R>) {
@@ -109,21 +127,55 @@ class SimCluster {
     return Run<R>(*this);
   }
 
-  // Faults at a time since the beginning: sim.at(30s).kill("/job:ps/task:0").
+  // Faults, and calls of the test's own, at a time since the beginning:
+  // sim.at(30s).kill("/job:ps/task:0").
   Moment at(std::chrono::nanoseconds time);
-  // Throws invalid_argument for a time or a duration that is negative. Of faults of one kind and the
-  // same tasks that overlap, the effect lasts until the last has ended.
+  Moment now();
+  // Throws invalid_argument, and adds nothing, for a fault that cannot happen (check_faults()) or whose
+  // time has passed. Of faults of one kind and the same tasks that overlap, the effect lasts until the
+  // last has ended.
   void apply(const FaultPlan& plan);
+  // Adds faults that are drawn from the seed, of tasks of this cluster.
+  void apply(const RandomFaults& random);
   // All added faults.
   const FaultPlan& faults() const;
-  // Adds an invariant. `check` is called now and then, and after the run; it throws if the invariant is
-  // violated.
-  void always(std::string name, std::function<void()> check);
 
+  // Adds an invariant: a function that returns false, or throws, if it is violated. It is called outside
+  // of all tasks, `every` so often in simulated time, and after the run.
+  template <class Check>
+  void always(std::string name, Check check, std::chrono::nanoseconds every = now_and_then) {
+    add_check(
+        std::move(name),
+        [check = std::move(check)]() mutable {
+          if constexpr (std::is_void_v<std::invoke_result_t<Check&>>) {
+            check();
+            return true;
+          } else {
+            return static_cast<bool>(check());
+          }
+        },
+        every);
+  }
+  // Run the cluster, from the test's body, until the condition is true, which is looked at after each
+  // event, or for so long. eventually() returns how long that took; if it takes longer than `within`, it
+  // throws deadline_exceeded with the name, what every task is doing, and the last lines of the log.
+  // Both throw what finish() throws for a violated invariant; a program that has failed is left to
+  // finish() and stop(). They throw failed_precondition inside of a task or a call.
+  std::chrono::nanoseconds eventually(const std::string& name, const std::function<bool()>& condition,
+                                      std::chrono::nanoseconds within);
+  void run_for(std::chrono::nanoseconds duration);
+  // The simulated time since the beginning.
+  std::chrono::nanoseconds elapsed() const;
+
+  // The disk that all tasks share, from outside of them.
+  Storage& disk();
   SimStorage& storage();
   SimNetwork& network();
   World& world();
   SimStatistics statistics() const;
+  // The faults that have come and the last that tasks have said, with their times, as errors have it; ""
+  // if that is nothing.
+  std::string last_lines() const;
   // A hash that is equal for equal runs.
   std::uint64_t trace_hash() const;
   // Writes a trace for Perfetto and chrome://tracing. REQUIRES: SimOptions::record.
@@ -132,10 +184,9 @@ class SimCluster {
  private:
   struct Impl;
   void start_programs(std::function<std::any(SimTask&)> program);
-  // Runs until every program has ended. Throws the error of a task that failed and was not restarted, or
-  // deadline_exceeded, with what every task is doing, if the run hangs; both with the last lines of the
-  // log.
+  void add_check(std::string name, std::function<bool()> holds, std::chrono::nanoseconds every);
   void finish();
+  void stop();
   std::any& result_of(std::string_view task);
 
   std::unique_ptr<Impl> impl_;
@@ -146,35 +197,61 @@ class SimCluster::Run {
  public:
   explicit Run(SimCluster& cluster) : cluster_(cluster) {}
 
+  // Runs until every program has ended. Throws the error of a task that failed and was not restarted;
+  // internal for an invariant that does not hold; deadline_exceeded, with what every task is doing, if
+  // the run hangs; each with the last lines of the log.
   void finish() { cluster_.finish(); }
   // Runs to the end and returns the result of the program on that task.
   auto finish(std::string_view task) {
     cluster_.finish();
     if constexpr (!std::is_void_v<R>) return std::any_cast<R>(cluster_.result_of(task));
   }
+  // Ends the run now, whatever still runs. Throws as finish() for a task that has failed and an
+  // invariant that does not hold.
+  void stop() { cluster_.stop(); }
 
  private:
   SimCluster& cluster_;
 };
 
-// Adds faults at one moment.
+// Adds faults, and calls, at one moment.
 class SimCluster::Moment {
  public:
-  Moment(SimCluster& cluster, std::chrono::nanoseconds time) : cluster_(cluster), time_(time) {}
+  using Duration = std::chrono::nanoseconds;
 
-  Moment& kill(std::string_view task) { return add({time_, FaultKind::kill, TaskName::parse(task)}); }
-  Moment& restart(std::string_view task) {
-    return add({time_, FaultKind::restart, TaskName::parse(task)});
+  Moment(SimCluster& cluster, Duration time) : cluster_(cluster), time_(time) {}
+
+  Moment& kill(std::string_view task) { return fault(FaultKind::kill, task, {}); }
+  Moment& restart(std::string_view task) { return fault(FaultKind::restart, task, {}); }
+  Moment& pause(std::string_view task, Duration duration) {
+    return fault(FaultKind::pause, task, duration);
   }
-  Moment& pause(std::string_view task, std::chrono::nanoseconds duration) {
-    return add({time_, FaultKind::pause, TaskName::parse(task), {}, duration});
+  Moment& partition(std::string_view a, std::string_view b, Duration duration) {
+    return fault(FaultKind::partition, a, b, duration);
   }
-  Moment& partition(std::string_view a, std::string_view b, std::chrono::nanoseconds duration) {
-    return add({time_, FaultKind::partition, TaskName::parse(a), TaskName::parse(b), duration});
+  Moment& partition_oneway(std::string_view from, std::string_view to, Duration duration) {
+    return fault(FaultKind::partition_oneway, from, to, duration);
   }
-  Moment& fault(FaultKind kind, std::chrono::nanoseconds duration) {
-    return add({time_, kind, {}, {}, duration});
+  // Cuts the task off from every other one.
+  Moment& isolate(std::string_view task, Duration duration);
+  Moment& delay(std::string_view a, std::string_view b, Duration by, Duration duration) {
+    return add({time_, FaultKind::delay, TaskName::parse(a), TaskName::parse(b), duration, by});
   }
+  // The wall clock of the task is ahead, or behind, by so much.
+  Moment& clock(std::string_view task, Duration by, Duration duration) {
+    return add({time_, FaultKind::clock, TaskName::parse(task), {}, duration, by});
+  }
+  // Any kind: everywhere, of one task, of two.
+  Moment& fault(FaultKind kind, Duration duration) { return add({time_, kind, {}, {}, duration}); }
+  Moment& fault(FaultKind kind, std::string_view task, Duration duration) {
+    return add({time_, kind, TaskName::parse(task), {}, duration});
+  }
+  Moment& fault(FaultKind kind, std::string_view a, std::string_view b, Duration duration) {
+    return add({time_, kind, TaskName::parse(a), TaskName::parse(b), duration});
+  }
+  // Calls `action` outside of all tasks. It may add faults, such as the loss of whoever leads by then.
+  // What it throws leaves finish(), eventually() or run_for().
+  Moment& call(std::function<void()> action);
 
  private:
   Moment& add(Fault fault) {
@@ -183,7 +260,7 @@ class SimCluster::Moment {
   }
 
   SimCluster& cluster_;
-  std::chrono::nanoseconds time_;
+  Duration time_;
 };
 
 }  // namespace actorflow

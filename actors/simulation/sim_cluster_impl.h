@@ -5,25 +5,31 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "actors/simulation/sim_checks.h"
 #include "actors/simulation/sim_cluster.h"
 #include "actors/simulation/sim_log.h"
 #include "actors/simulation/sim_network.h"
 #include "actors/simulation/sim_runtime.h"
 #include "actors/simulation/sim_storage.h"
 #include "actors/simulation/world.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 
 struct SimCluster::Impl {
+  using Duration = std::chrono::nanoseconds;
+
   // A machine, and the process on it.
   class Machine final : public SimTask {
    public:
@@ -85,20 +91,39 @@ struct SimCluster::Impl {
     SimCluster::Impl& sim_;
   };
 
+  // What has become of the programs.
+  enum class Progress : std::uint8_t { not_started, started, ended };
+
   Impl(const std::vector<Job>& jobs, SimOptions sim_options);
   ~Impl();
 
   Machine& machine(const TaskName& name);
   Storage& present_storage();
+
+  // Adds a fault, which happens unless `options.only` leaves it out.
+  void add(const Fault& fault);
   void happen(const Fault& fault);
   // Calls begin() now, and end() when the fault's duration has passed and no other fault of its kind
   // and tasks lasts.
   void during(const Fault& fault, const std::function<void()>& begin, std::function<void()> end);
-  void change_links(const Fault& fault, double LinkModel::*probability, double value);
+  // Sets that field of the present faults meanwhile.
+  template <class Faults, class T>
+  void set_during(const Fault& fault, Faults& present, T Faults::*of, std::type_identity_t<T> value);
+  LinkFaults& links_of(const Fault& fault);
+  DiskFaults& disk_of(const Fault& fault);
+  void cut(const Fault& fault);
   void lose_power(const Fault& fault);
-  void check() const;
-  std::string describe_tasks() const;
+
+  // Runs until done(), but not beyond `end`. False if that is reached, or nothing is left to do. Throws
+  // failed_precondition if the world runs already, and deadline_exceeded if its time stands still.
+  bool run_until(World::Time end, const std::function<bool()>& done);
+  void expect_progress();
   bool over() const;
+  // Throws the error of a program that has failed and will not be restarted.
+  void expect_success() const;
+  std::string describe_tasks() const;
+  // The error with this text, what every task is doing, and the last that they said.
+  Error hangs(const std::string& text) const;
 
   const SimOptions options;
   const ClusterSpec cluster;
@@ -116,8 +141,14 @@ struct SimCluster::Impl {
   std::map<FaultKind, std::uint64_t> happened;
   // How many faults of a kind last now, by their tasks.
   std::map<std::tuple<FaultKind, TaskName, TaskName>, int> lasting;
+  std::uint64_t planned = 0;      // how many faults are to happen
   std::vector<std::string> ends;  // why tasks have ended themselves
-  std::vector<std::pair<std::string, std::function<void()>>> checks;
+  SimChecks checks;
+  Progress progress = Progress::not_started;
+  bool running = false;  // within run_until()
+  World::Time stands_still_at = World::beginning;
+  std::uint64_t steps_there = 0;
+  const int exceptions_before = std::uncaught_exceptions();
 };
 
 }  // namespace actorflow

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -25,9 +26,20 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
-// Draws whether a call fails: 0, or -errno.
+DiskFaults SimFiles::present_faults() const {
+  DiskFaults worst;
+  for (const TrackId of : {outside, world_.current()}) {
+    const auto found = faults_.find(of);
+    if (found == faults_.end()) continue;
+    const DiskFaults& faults = found->second;
+    worst = {worst.full || faults.full, std::max(worst.failures, faults.failures),
+             std::max(worst.torn, faults.torn), std::max(worst.slowness, faults.slowness)};
+  }
+  return worst;
+}
+
 int SimFiles::error() {
-  if (failures_ <= 0 || !world_.random().chance(failures_)) return 0;
+  if (!world_.random().chance(present_faults().failures)) return 0;
   return -disk_errors[world_.random().below(disk_errors.size())];
 }
 
@@ -36,7 +48,8 @@ bool SimFiles::is_folder(const std::string& path) const {
 }
 
 void SimFiles::work_for(World::Duration time) {
-  world_.charge(time);
+  world_.charge(
+      World::Duration(std::llround(static_cast<double>(time.count()) * present_faults().slowness)));
   world_.pass_charged();
 }
 
@@ -86,14 +99,23 @@ std::int64_t SimFiles::write_at(int file, std::uint64_t offset, std::span<const 
   if (const int failed = error()) return failed;
   const auto found = handles_.find(file);
   if (found == handles_.end()) return -EBADF;
-  Bytes& to = found->second.file->bytes;
-  const auto end = std::max<std::uint64_t>(to.size(), offset + bytes.size());
+  File& written = *found->second.file;
+  Bytes& to = written.bytes;
+  const std::size_t stored = written_part(bytes.size());
+  const auto end = std::max<std::uint64_t>(to.size(), offset + stored);
+  if (present_faults().full) return -ENOSPC;
   if (capacity_ != ~std::uint64_t{0} && used() + (end - to.size()) > capacity_) return -ENOSPC;
-  found->second.file->changed_s = wall_time_s();
+  written.changed_s = server_time_s();
+  written.writers.insert(world_.current());
   to.resize(end);
-  std::ranges::copy(bytes, to.begin() + static_cast<std::ptrdiff_t>(offset));
-  move(bytes.size());
-  return static_cast<std::int64_t>(bytes.size());
+  std::ranges::copy(bytes.first(stored), to.begin() + static_cast<std::ptrdiff_t>(offset));
+  move(stored);
+  return stored < bytes.size() ? -EIO : static_cast<std::int64_t>(stored);
+}
+
+std::size_t SimFiles::written_part(std::size_t bytes) {
+  if (bytes == 0 || !world_.random().chance(present_faults().torn)) return bytes;
+  return static_cast<std::size_t>(world_.random().below(bytes));
 }
 
 std::int64_t SimFiles::read(int file, std::uint64_t offset, std::span<std::byte> into) {
@@ -140,7 +162,9 @@ int SimFiles::sync_now(int file) {
   }
   File& synced = *found->second.file;
   synced.sync_failed |= failed != 0;
-  if (!synced.sync_failed) synced.synced = synced.bytes;
+  if (synced.sync_failed) return failed;
+  synced.synced = synced.bytes;
+  synced.writers.clear();
   return failed;
 }
 
@@ -190,9 +214,13 @@ int SimFiles::list(const std::string& folder, std::vector<std::string>& names) {
   return 0;
 }
 
-double SimFiles::wall_time_s() {
+double SimFiles::server_time_s() const {
   constexpr double year_2000 = 946'684'800;
   return year_2000 + std::chrono::duration<double>(world_.elapsed()).count();
+}
+
+double SimFiles::wall_time_s() {
+  return server_time_s() + std::chrono::duration<double>(world_.clock_ahead()).count();
 }
 
 void SimFiles::lose_folders() {
@@ -234,12 +262,20 @@ void SimFiles::lose_power() {
     const FileRef& file = fresh == old || world_.random().chance(0.5) ? fresh : old;
     if (file) left[path] = file;
   }
-  for (auto& [path, file] : left) {
-    file->bytes = torn(*file);
-    file->synced = file->bytes;
-    file->sync_failed = false;
-  }
+  for (auto& [path, file] : left) leave_torn(*file);
   names_ = synced_names_ = std::move(left);
+}
+
+void SimFiles::lose_power_of(TrackId task) {
+  for (auto& [path, file] : names_)
+    if (file->writers.contains(task)) leave_torn(*file);
+}
+
+void SimFiles::leave_torn(File& file) {
+  file.bytes = torn(file);
+  file.synced = file.bytes;
+  file.sync_failed = false;
+  file.writers.clear();
 }
 
 bool SimFiles::flip_a_bit(const std::string& part) {

@@ -28,7 +28,31 @@ Nanoseconds SimNetwork::latency(TrackId from, TrackId to) {
   const double factor = 1 + model_.jitter * world_.random().fraction();
   auto time =
       Nanoseconds(static_cast<Nanoseconds::rep>(static_cast<double>(model_.latency.count()) * factor));
-  return time + machine(from).delay + machine(to).delay;
+  return time + added_delay(from, to);
+}
+
+// Those of each of the two, of both, and of all.
+template <class Use>
+void SimNetwork::for_each_fault(TrackId from, TrackId to, Use use) const {
+  if (link_faults_.empty()) return;
+  for (const auto& [a, b] :
+       {std::pair{anywhere, from}, {anywhere, to}, {from, to}, {anywhere, anywhere}})
+    if (const auto found = link_faults_.find(std::minmax(a, b)); found != link_faults_.end())
+      use(found->second);
+}
+
+Nanoseconds SimNetwork::added_delay(TrackId from, TrackId to) const {
+  Nanoseconds sum{0};
+  for_each_fault(from, to, [&](const LinkFaults& faults) { sum += faults.delay; });
+  return sum;
+}
+
+double SimNetwork::at_worst(double probability, double LinkFaults::*of_faults, TrackId from,
+                            TrackId to) const {
+  for_each_fault(from, to, [&](const LinkFaults& faults) {
+    probability = std::max(probability, faults.*of_faults);
+  });
+  return probability;
 }
 
 bool SimNetwork::joins_others(Connection& connection, std::size_t size_bytes) {
@@ -50,12 +74,14 @@ World::Time SimNetwork::arrival(Connection& connection, const Message& message, 
     time += latency(from, to);
     World::Time& receiving_until = machine(to).receiving_until;
     time = receiving_until = std::max(time, receiving_until + transfer);
-    if (world_.random().chance(model_.late)) time += Nanoseconds(world_.random().below(latest.count()));
+    if (world_.random().chance(at_worst(model_.late, &LinkFaults::late, from, to)))
+      time += Nanoseconds(world_.random().below(latest.count()));
   } else {
     if (!joins || model_.delivery_cost == 0ns) connection.delivery_latency = latency(from, to);
     time += transfer + connection.delivery_latency;
   }
-  if (world_.random().chance(model_.loss)) time += retransmission_time;
+  if (world_.random().chance(at_worst(model_.loss, &LinkFaults::loss, from, to)))
+    time += retransmission_time;
   auto& last = large ? connection.last_large : connection.last_small;
   time = std::max(time, last);
   if (waits_for_large(message)) time = std::max(time, connection.last_large);
@@ -89,14 +115,15 @@ void SimNetwork::send(const ConnectionRef& connection, const Message& message) {
       std::make_shared<const Flight>(connection, std::move(bytes), modelled, world_.now(), joins);
   const World::Time time = arrival(*connection, message, modelled, joins);
   fly(flight, time);
-  if (world_.random().chance(model_.duplication))
-    fly(flight, time + latency(connection->caller, outside));
+  const TrackId from = connection->caller, to = connection->port->machine;
+  if (world_.random().chance(at_worst(model_.duplication, &LinkFaults::duplication, from, to)))
+    fly(flight, time + latency(from, outside));
 }
 
 void SimNetwork::fly(const FlightRef& flight, World::Time arrival) {
   world_.at(arrival, [this, flight] {
     const TrackId from = flight->connection->caller, to = flight->connection->port->machine;
-    if (separated(from, to))
+    if (is_cut_off(from, to))
       held_.push_back({from, to, [this, flight] { handle(flight); }});
     else
       handle(flight);

@@ -76,7 +76,7 @@ std::unique_ptr<Link> SimNetwork::connect(const std::string& address, const Task
   this->machine(connection->caller).calls.emplace(connection->number, connection);
   const auto there = ports_.find(address);
   const TrackId machine = there == ports_.end() ? connection->caller : there->second->machine;
-  if (separated(connection->caller, machine))
+  if (is_cut_off(connection->caller, machine) || is_cut_off(machine, connection->caller))
     world_.after(connect_patience, [this, connection, address] {
       close(connection, false, fmt::format("no answer from {}", address));
     });
@@ -122,7 +122,7 @@ SimNetwork::Machine& SimNetwork::machine(TrackId track) {
 
 void SimNetwork::pass(TrackId from, TrackId to, World::Time time, std::function<void()> what) {
   world_.at(time, [this, from, to, what = std::move(what)] {
-    if (separated(from, to))
+    if (is_cut_off(from, to))
       held_.push_back({from, to, what});
     else
       what();
@@ -184,19 +184,37 @@ void SimNetwork::process_died(TrackId machine) {
   for (const auto& port : ports) close(port);
 }
 
-void SimNetwork::separate(TrackId a, TrackId b) { separated_.insert(std::minmax(a, b)); }
+void SimNetwork::separate(TrackId a, TrackId b) {
+  cut_off(a, b);
+  cut_off(b, a);
+}
 
 void SimNetwork::reconnect(TrackId a, TrackId b) {
-  separated_.erase(std::minmax(a, b));
+  const bool there = stop_cutting(a, b), back = stop_cutting(b, a);
+  if (there || back) release_held();
+}
+
+void SimNetwork::let_through(TrackId from, TrackId to) {
+  if (stop_cutting(from, to)) release_held();
+}
+
+bool SimNetwork::stop_cutting(TrackId from, TrackId to) {
+  const auto found = cut_off_.find({from, to});
+  if (found == cut_off_.end() || --found->second > 0) return false;
+  cut_off_.erase(found);
+  return true;
+}
+
+// What was held goes on its way; messages that are sent from now on arrive after it.
+void SimNetwork::release_held() {
   std::vector<Held> still_held;
   for (auto& held : std::exchange(held_, {})) {
-    if (separated(held.from, held.to))
+    if (is_cut_off(held.from, held.to))
       still_held.push_back(std::move(held));
     else
       world_.after(model_.latency, std::move(held.what));
   }
   held_ = std::move(still_held);
-  // Messages that are sent from now on arrive after those that were held.
   for (const auto& machine : machines_)
     for (const auto& [number, connection] : machine.calls)
       connection->last_small = connection->last_large =

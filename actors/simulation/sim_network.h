@@ -1,11 +1,12 @@
 // A simulated network between tasks, with exactly the promises of schema/link.h.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,13 @@
 namespace actorflow {
 
 class OpRegistry;
+
+// What goes wrong with messages besides what their model says. Of the probabilities of both the larger
+// one counts, and delays add up.
+struct LinkFaults {
+  std::chrono::nanoseconds delay{0};
+  double loss = 0, duplication = 0, late = 0;  // as those of LinkModel
+};
 
 // Encodes and decodes messages, as between processes. A task's machine is the track on which it listens
 // or connects. Not thread-safe.
@@ -36,10 +44,15 @@ class SimNetwork final : public Network {
   const LinkModel& model() const { return model_; }
   // From now on each byte of an ActorMessage's payload takes as long as `scale` bytes.
   void set_payload_scale(double scale) { payload_scale_ = scale; }
-  // Delays all messages to and from a machine.
-  void delay(TrackId machine, std::chrono::nanoseconds extra) { this->machine(machine).delay = extra; }
-  // Cuts the two machines off from each other until they are connected again; messages sent meanwhile
-  // arrive then.
+  // Every machine, in place of one.
+  static constexpr TrackId anywhere = -2;
+  // The faults of messages between the two, in both directions; they last until they are changed.
+  LinkFaults& link_faults(TrackId a, TrackId b) { return link_faults_[std::minmax(a, b)]; }
+  // Keeps what one sends from the other, until it is let through as often as it was cut off; it arrives
+  // then. A connection is made while both directions are open.
+  void cut_off(TrackId from, TrackId to) { ++cut_off_[{from, to}]; }
+  void let_through(TrackId from, TrackId to);
+  // The same for both directions.
   void separate(TrackId a, TrackId b);
   void reconnect(TrackId a, TrackId b);
   // Call when a process has died: its machine closes its connections.
@@ -86,12 +99,19 @@ class SimNetwork final : public Network {
   void forget_closed();
   void close(const PortRef& port);
   std::chrono::nanoseconds latency(TrackId from, TrackId to);
-  bool separated(TrackId a, TrackId b) const {
-    return !separated_.empty() && separated_.contains(std::minmax(a, b));
+  template <class Use>
+  void for_each_fault(TrackId from, TrackId to, Use use) const;
+  // The sum of the delays on this way, and the largest of the probability and those of its faults.
+  std::chrono::nanoseconds added_delay(TrackId from, TrackId to) const;
+  double at_worst(double probability, double LinkFaults::*of_faults, TrackId from, TrackId to) const;
+  bool is_cut_off(TrackId from, TrackId to) const {
+    return !cut_off_.empty() && cut_off_.contains({from, to});
   }
+  // True if that way is open from now on.
+  bool stop_cutting(TrackId from, TrackId to);
+  void release_held();
 
   struct Machine {
-    std::chrono::nanoseconds delay{0};
     // Its port, for large messages.
     World::Time sending_until{}, receiving_until{};
     // Its processor, for handling messages.
@@ -109,7 +129,8 @@ class SimNetwork final : public Network {
   std::map<std::string, PortRef> ports_;  // by address
   std::vector<ConnectionRef> closed_;
   std::uint64_t next_connection_ = 0;
-  std::set<std::pair<TrackId, TrackId>> separated_;
+  std::map<std::pair<TrackId, TrackId>, LinkFaults> link_faults_;  // the smaller number is first
+  std::map<std::pair<TrackId, TrackId>, int> cut_off_;             // from, to: how often
   struct Held {
     TrackId from, to;
     std::function<void()> what;

@@ -8,7 +8,10 @@
 //     BOOST_TEST(run.finish("/job:worker/task:0") == reference);
 //   }
 //
-// The body runs once per seed. A failure prints the seed, the faults that cause it and how to replay it.
+// The body runs once per seed. A failure prints the seed, the faults that cause it and the command that
+// replays it. Environment variables: ACTORFLOW_SEED=n runs one seed, ACTORFLOW_SEEDS=n that many,
+// ACTORFLOW_FAULTS='...' only these faults, ACTORFLOW_TWICE=1 each seed twice, which must be the same
+// run.
 #pragma once
 
 #include <boost/test/results_collector.hpp>
@@ -32,8 +35,11 @@ inline void run_simulation_test(SeedRange range, void (*body)()) {
     if (failed_checks() != before) throw std::runtime_error("a check failed, see above");
   };
   const std::string trace = test.p_name.get() + ".trace.json";
+  const auto& program = boost::unit_test::framework::master_test_suite();
+  const std::string command =
+      std::string(program.argc > 0 ? program.argv[0] : "PROGRAM") + " --run_test=" + test.full_name();
   if (const auto failure = run_seeds(range, checked, trace))
-    BOOST_ERROR(failure->to_string() + " --run_test=" + test.full_name() + "\n" + failure->trace);
+    BOOST_ERROR(failure->to_string(command) + "\n" + failure->trace);
 }
 
 }  // namespace actorflow

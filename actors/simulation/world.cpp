@@ -88,6 +88,15 @@ void World::slow_down(TrackId track, double factor) {
   tracks_[static_cast<std::size_t>(track)].slowness = factor;
 }
 
+void World::set_clock_ahead(TrackId track, Duration by) {
+  tracks_[static_cast<std::size_t>(track)].clock_ahead = by;
+}
+
+World::Duration World::clock_ahead() const {
+  if (current_ == outside) return Duration{0};
+  return tracks_[static_cast<std::size_t>(current_)].clock_ahead;
+}
+
 // An actor that is seen for the first time was spawned by whatever runs now, and belongs to that life.
 World::Runnable World::describe(caf::resumable* actor) {
   if (actor->subtype() != caf::resumable::scheduled_actor) return {actor, nullptr, 0, 0};

@@ -79,6 +79,11 @@ class World {
   }
   // Makes the computing of a track take `factor` times as long.
   void slow_down(TrackId track, double factor);
+  // Sets the wall clock of a track's machine ahead of the world's, or behind; now() is a steady clock
+  // and stays as it is.
+  void set_clock_ahead(TrackId track, Duration by);
+  // By how much the running track's wall clock is ahead.
+  Duration clock_ahead() const;
 
   // Mark an actor as ready; the second one, whose activations are pieces of computing. Called by the
   // scheduler.
@@ -136,6 +141,7 @@ class World {
     bool paused = false;
     Time busy_until = beginning;
     double slowness = 1;
+    Duration clock_ahead{0};
     std::vector<Runnable> held;
   };
   struct Event {

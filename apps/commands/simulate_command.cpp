@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -27,11 +28,14 @@ struct SimulateCommand {
   bool twice = false;
   bool real = false;
   bool list = false;
+  bool points = false;
 
   // What does the same with one of the files.
   std::string program(const std::string& file) const {
     std::string text = fmt::format("actorflow simulate {}", file);
     for (const auto& setting : settings) text += fmt::format(" --set '{}'", setting);
+    if (twice) text += " --twice";
+    if (!trace.empty()) text += fmt::format(" --trace {}", trace);
     return real ? text + " --real" : text;
   }
 };
@@ -62,11 +66,18 @@ SeedRange parse_seeds(const std::string& text) {
 // Tells how far the seeds are: one line on a terminal that changes, else another every ten seconds.
 class SeedProgress {
  public:
-  SeedProgress(std::string name, std::uint64_t seeds) : name_(std::move(name)), seeds_(seeds) {}
+  SeedProgress(std::string name, SeedRange range)
+      : name_(std::move(name)),
+        seeds_(std::max(range.last - range.first, range.last - range.first + 1)) {}  // all: one too few
 
+  // Before the first seed.
+  void show_undisturbed() const {
+    if (live_) fmt::print(stderr, "\r{}: the job without faults first\033[K", name_);
+  }
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
   }
+  void begin() { began_ = std::chrono::steady_clock::now(); }
   void show(std::uint64_t done) {
     if (!live_ && seconds() < next_line_) return;
     next_line_ = seconds() + 10;
@@ -93,21 +104,28 @@ void print_counts(const char* title, const std::map<std::string, std::uint64_t>&
   fmt::print("  {}: {}\n", title, line.empty() ? "none" : line);
 }
 
-// Some dozens, with names of several words: a line for each.
-void print_points(const std::map<std::string, std::uint64_t>& counts) {
-  fmt::print("  points:{}\n", counts.empty() ? " none" : "");
-  for (const auto& [name, count] : counts) fmt::print("  {:>12}  {}\n", count, name);
+// Some dozens, with names of several words: a line for each, if they are asked for.
+void print_points(const std::map<std::string, std::uint64_t>& counts, bool each) {
+  const auto reached = std::ranges::count_if(counts, [](const auto& entry) { return entry.second > 0; });
+  fmt::print("  points: {} of {} rare situations were reached{}\n", reached, counts.size(),
+             each ? ":" : "; --points lists them");
+  if (each)
+    for (const auto& [name, count] : counts) fmt::print("  {:>12}  {}\n", count, name);
 }
 
-void print_summary(const Scenario& scenario, const SeedSummary& sum, double seconds) {
+void print_summary(const Scenario& scenario, const SeedSummary& sum, double seconds, bool points) {
   const double simulated = std::chrono::duration<double>(sum.simulated).count();
   fmt::print(
       "{}: {} seeds, {} failed; {:.1f} s ({:.1f} seeds/s), {:.2f} simulated hours ({:.0f} x real time), "
       "{:.1f} million messages\n",
-      scenario.name(), sum.seeds, sum.failures.size(), seconds, static_cast<double>(sum.seeds) / seconds,
+      scenario.name(), sum.seeds, sum.errors.size(), seconds, static_cast<double>(sum.seeds) / seconds,
       simulated / 3600, simulated / seconds, static_cast<double>(sum.messages) / 1e6);
   print_counts("faults", sum.faults);
-  print_points(sum.points);
+  if (sum.too_late > 0)
+    fmt::print(
+        "  {} faults more came too late, the job was over: make it longer, or lower faults_until\n",
+        sum.too_late);
+  print_points(sum.points, points);
 }
 
 SimStatistics simulate_seed(const Scenario& scenario, const SimulatedJob& undisturbed, bool twice) {
@@ -122,17 +140,22 @@ bool simulate_seeds(const Scenario& scenario, const std::string& file, SeedRange
                     const SimulateCommand& command) {
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const std::string trace = command.trace.empty() ? scenario.name() + ".trace.json" : command.trace;
+  SeedProgress progress(scenario.name(), range);
+  progress.show_undisturbed();
   const SimulatedJob undisturbed = simulate_undisturbed(scenario);
-  SeedProgress progress(scenario.name(), range.last - range.first + 1);
-  const SeedSummary sum = run_seeds_in_processes(
-      range, command.processes > 0 ? command.processes : cores,
-      [&] { return simulate_seed(scenario, undisturbed, command.twice); }, trace,
-      [&progress](const SeedSummary& so_far) { progress.show(so_far.seeds); });
+  const auto body = [&] { return simulate_seed(scenario, undisturbed, command.twice); };
+  progress.begin();
+  const SeedSummary sum =
+      run_seeds_in_processes(range, command.processes > 0 ? command.processes : cores, body,
+                             [&progress](const SeedSummary& so_far) { progress.show(so_far.seeds); });
+  const double seconds = progress.seconds();
   progress.clear();
-  for (const auto& failure : sum.failures)
-    fmt::print("{}\nthe program is: {}\n", failure, command.program(file));
-  print_summary(scenario, sum, progress.seconds());
-  return sum.failures.empty();
+  if (!sum.errors.empty()) {
+    const auto& [seed, error] = *sum.errors.begin();  // the smallest
+    fmt::print("{}\n", explain_seed(seed, error, body, trace, command.program(file)));
+  }
+  print_summary(scenario, sum, seconds, command.points);
+  return sum.errors.empty();
 }
 
 // What real jobs are compared with. Their limit is one of real time; simulated steps may take longer.
@@ -146,7 +169,7 @@ SimulatedJob undisturbed_for_real(const Scenario& scenario) {
 bool rehearse_seeds(const Scenario& scenario, const std::string& file, SeedRange range,
                     const SimulateCommand& command, const Interrupts& interrupts) {
   const SimulatedJob undisturbed = undisturbed_for_real(scenario);
-  SeedProgress progress(scenario.name(), range.last - range.first + 1);
+  SeedProgress progress(scenario.name(), range);
   const RehearsalSummary sum = rehearse(
       scenario, undisturbed.report, range,
       command.processes > 0 ? command.processes : jobs_at_once(scenario), interrupts.requested(),
@@ -253,6 +276,11 @@ void add_simulate_command(Command& program) {
   simulate
       .flag("--twice", command->twice,
             "Run each seed twice: it must be the same run, message by message")
+      .excludes("--real");
+  simulate
+      .flag(
+          "--points", command->points,
+          "List how often each rare situation of the engine was reached; 0: these seeds did not test it")
       .excludes("--real");
   simulate.flag("--list", command->list, "Print the scenarios' files, and do nothing");
   simulate.footer(scenario_options);

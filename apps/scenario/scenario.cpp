@@ -11,88 +11,13 @@
 #include "apps/cli/data_folder.h"
 #include "apps/cli/program.h"
 #include "apps/scenario/scenario_jobs.h"
+#include "apps/scenario/scenario_options.h"
 #include "apps/scenario/simulate_ranks.h"
 
 namespace actorflow {
 namespace {
 
 namespace fs = std::filesystem;
-
-void add_time(Command& command, const std::string& name, std::int64_t& value, const std::string& what) {
-  command.option(both_spellings(name), value, what + ", as in 20ms or 5s").time();
-}
-
-void add_job(Command& command, ScenarioFlags& flags) {
-  command.option("--job", flags.job, "A map/reduce job instead of training, such as word_count");
-  command.option("--tasks", flags.tasks, "Of a map/reduce job").check(in_range(1, 1000)).show_default();
-  command.option(
-      "--input", flags.input,
-      "Of a map/reduce job that reads texts: a folder of them, or the name of one of the project's");
-  command
-      .option(both_spellings("split-bytes"), flags.split_bytes, "Of which its files are cut into parts")
-      .check(positive_number())
-      .show_default();
-  command.option("--partitions", flags.partitions, "Into which its records are divided")
-      .check(in_range(1, 4096))
-      .show_default();
-  command.flag("--resume", flags.resume, "It goes on where it was when all of its tasks are lost");
-}
-
-void add_ranks(Command& command, ScenarioFlags& flags) {
-  command
-      .option("--ranks", flags.ranks,
-              "So many tasks that sum by all-reduce instead of training, of which the seed chooses 2 or "
-              "more")
-      .check(in_range(2, 256));
-  command.option("--rounds", flags.rounds, "Of three sums each")
-      .check(in_range(1, 100'000))
-      .show_default();
-  command.option("--algorithm", flags.algorithm,
-                 "Of the all-reduces; without it, one that the seed draws");
-}
-
-void add_training_tasks(Command& command, ScenarioFlags& flags) {
-  command.option("--ps", flags.ps, "Parameter servers").check(in_range(1, 256)).show_default();
-  command.option("--workers", flags.workers, "Workers").check(in_range(1, 1000)).show_default();
-}
-
-void add_faults(Command& command, ScenarioFlags& flags) {
-  command.option("--fault,--faults", flags.faults,
-                 "What goes wrong: '12.5s pause /job:ps/task:0 for 3s'; any number");
-  command
-      .option(both_spellings("random-faults"), flags.random_faults,
-              "So many faults more, which heal, drawn from the seed")
-      .check(in_range(0, 1000))
-      .show_default();
-  command.option("--kinds", flags.kinds, "Kinds of random faults; without it all that heal")
-      .comma_separated();
-  add_time(command, "faults-until", flags.faults_until, "When the last random fault begins, at most");
-  add_time(command, "longest-fault", flags.longest_fault, "How long a random fault lasts, at most");
-}
-
-void add_simulated_world(Command& command, ScenarioFlags& flags) {
-  add_time(command, "latency", flags.latency, "Simulated: from one task to another");
-  command
-      .option(both_spellings("bytes-per-second"), flags.bytes_per_second,
-              "Simulated: what a task sends or receives")
-      .check(positive_number())
-      .show_default();
-  add_time(command, "kernel-time", flags.kernel_time, "Simulated: what a kernel takes, at most");
-}
-
-void add_demands(Command& command, ScenarioFlags& flags) {
-  add_time(command, "time-limit", flags.time_limit, "A job that takes longer has failed: it hangs");
-  command
-      .option(both_spellings("real-train-steps"), flags.real_train_steps,
-              "Global steps of real processes, which may be faster; without it as many as simulated")
-      .check(positive_number());
-  command.flag(both_spellings("same-weights"), flags.same_weights,
-               "The weights must be those of the undisturbed job, bit by bit");
-  command
-      .option(both_spellings("accuracy-within"), flags.accuracy_within,
-              "The test accuracy must not be so many percentage points below the undisturbed job's")
-      .check(nonnegative_number());
-}
 
 // Of a job, its own or what is given for it.
 ScenarioFiles read_input(const ScenarioJob& job, const std::string& given) {
@@ -109,16 +34,6 @@ ScenarioFiles read_input(const ScenarioJob& job, const std::string& given) {
 
 }  // namespace
 
-void ScenarioFlags::add_to(Command& command) {
-  add_job(command, *this);
-  add_ranks(command, *this);
-  add_training_tasks(command, *this);
-  train.add_to(command);
-  add_faults(command, *this);
-  add_simulated_world(command, *this);
-  add_demands(command, *this);
-}
-
 Scenario::Scenario(std::string name, const ScenarioFlags& flags)
     : name_(std::move(name)), flags_(flags), train_(flags.train.options()) {
   if (flags.same_weights && !is_synchronous(train_.strategy))
@@ -129,13 +44,7 @@ Scenario::Scenario(std::string name, const ScenarioFlags& flags)
   check_usage([&] {
     for (const auto& text : flags.faults)
       for (auto& fault : parse_fault_plan(text)) fixed_.push_back(std::move(fault));
-    const auto known = tasks();
-    for (const auto& fault : fixed_)
-      for (const auto& task : {fault.task, fault.other})
-        if (!task.job.empty() && std::ranges::find(known, task) == known.end())
-          throw invalid_argument(
-              fmt::format("the fault '{}' is about {}, which is not there; the last of {} tasks is {}",
-                          fault.to_string(), task.to_string(), known.size(), known.back().to_string()));
+    check_faults(fixed_, tasks());
     random_ = {.count = flags.random_faults,
                .until = std::chrono::nanoseconds(flags.faults_until),
                .longest = std::chrono::nanoseconds(flags.longest_fault)};
@@ -159,6 +68,7 @@ Scenario Scenario::read(const std::string& path, const std::vector<std::string>&
     std::vector<std::string> arguments;
     for (const auto& setting : settings) arguments.push_back("--" + setting);
     line.parse(std::move(arguments));
+    check_options(flags, line.given_options());
     return {fs::path(path).stem().string(), flags};
   } catch (const CommandLineError& error) {
     throw UsageError(fmt::format("{}: {}; `actorflow help simulate` lists what a scenario may say", path,

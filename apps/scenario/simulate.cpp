@@ -46,6 +46,7 @@ SimulatedJob train(const Scenario& scenario, const SimOptions& options, const Fa
   if (!reported) throw Error(Code::internal, "all tasks have ended, but no chief has reported");
   job.statistics = sim.statistics();
   job.trace_hash = sim.trace_hash();
+  job.last_lines = sim.last_lines();
   return job;
 }
 
@@ -79,6 +80,13 @@ void check_counters(const SimulatedJob& job, const SimulatedJob& undisturbed) {
                               text_of(counters), text_of(expected)));
 }
 
+void check(const Scenario& scenario, const SimulatedJob& job, const SimulatedJob& undisturbed) {
+  if (scenario.is_training()) return scenario.check(job.report, undisturbed.report);
+  if (scenario.has_ranks()) return;  // has checked its sums
+  check_counters(job, undisturbed);
+  check_files(job.files, undisturbed.files);
+}
+
 }  // namespace
 
 SimulatedJob simulate_undisturbed(const Scenario& scenario) {
@@ -97,11 +105,10 @@ SimulatedJob simulate_undisturbed(const Scenario& scenario) {
 SimulatedJob simulate(const Scenario& scenario, const SimulatedJob& undisturbed) {
   const SimOptions options = of_this_seed(options_of(scenario));
   SimulatedJob job = run(scenario, options, scenario.faults(options.seed));
-  if (scenario.is_training()) {
-    scenario.check(job.report, undisturbed.report);
-  } else if (!scenario.has_ranks()) {
-    check_counters(job, undisturbed);
-    check_files(job.files, undisturbed.files);
+  try {
+    check(scenario, job, undisturbed);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}\n{}", error.what(), job.last_lines));
   }
   return job;
 }

@@ -25,6 +25,7 @@ struct SimulatedJob {
   std::vector<Counters> counters;
   SimStatistics statistics;
   std::uint64_t trace_hash = 0;
+  std::string last_lines;  // SimCluster::last_lines()
 };
 
 // The job without its faults, with which others are compared; a map/reduce job on one task. Asynchronous

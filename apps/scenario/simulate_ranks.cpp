@@ -141,11 +141,12 @@ SimulatedJob simulate_ranks(const Scenario& scenario, const SimOptions& options,
   auto programs = sim.start([&](SimTask& task) { run_rank(task, plan, seen); });
   sim.apply(faults);
   programs.finish();
-  if (!seen.mistake.empty()) throw Error(Code::internal, seen.mistake);
+  if (!seen.mistake.empty()) throw Error(Code::internal, seen.mistake + "\n" + sim.last_lines());
   if (!seen.done) throw Error(Code::internal, "all tasks have ended before all rounds were done");
   SimulatedJob job;
   job.statistics = sim.statistics();
   job.trace_hash = sim.trace_hash();
+  job.last_lines = sim.last_lines();
   return job;
 }
 

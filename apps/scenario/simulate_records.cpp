@@ -69,6 +69,7 @@ SimulatedJob simulate_records(const Scenario& scenario, const SimOptions& option
   job.files = files_of(sim.storage());
   job.statistics = sim.statistics();
   job.trace_hash = sim.trace_hash();
+  job.last_lines = sim.last_lines();
   return job;
 }
 

@@ -34,6 +34,13 @@ struct ValueOf<std::optional<T>> : ValueOf<T> {};
 template <class T>
 struct ValueOf<std::vector<T>> : ValueOf<T> {};
 
+std::vector<std::string> long_names(const std::vector<const CLI::Option*>& options) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : options)
+    if (!option->get_lnames().empty()) names.push_back(option->get_lnames().front());
+  return names;
+}
+
 }  // namespace
 
 // What the parser finds out beside the values of options.
@@ -124,6 +131,15 @@ std::string Command::help(const std::string& path) const {
 }
 
 std::string Command::name() const { return app_->get_name(); }
+
+std::vector<std::string> Command::options() const {
+  return long_names(std::as_const(*app_).get_options());
+}
+
+std::vector<std::string> Command::given_options() const {
+  return long_names(
+      std::as_const(*app_).get_options([](const CLI::Option* option) { return option->count() > 0; }));
+}
 
 bool Command::takes_next(const std::string& word) const {
   const CLI::Option* option = app_->get_option_no_throw(word);

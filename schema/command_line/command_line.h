@@ -87,6 +87,10 @@ class Command {
   std::string help(const std::string& path) const;
 
   std::string name() const;
+  // The options by their first long names, such as "split-bytes": all, and, after parse(), those that
+  // arguments or a file have given.
+  std::vector<std::string> options() const;
+  std::vector<std::string> given_options() const;
   // Whether `word` is an option whose value is the next word.
   bool takes_next(const std::string& word) const;
 

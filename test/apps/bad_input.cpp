@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(a_cluster_that_lacks_the_devices_of_a_program) {
 BOOST_AUTO_TEST_CASE(scenarios_that_cannot_be) {
   const Folder folder;
   const std::string file = folder.file("small.scenario");
-  write_file(file, "ps = 1\nworkers = 1\ndata = digits\n");
+  write_file(file, "ps = 1\nworkers = 1\ndata = digits\ntrain_steps = 5\n");
   const auto simulate = [&file](const std::vector<std::string>& more) {
     std::vector<std::string> command{"actorflow", "simulate", file};
     command.insert(command.end(), more.begin(), more.end());
@@ -304,6 +304,32 @@ BOOST_AUTO_TEST_CASE(scenarios_that_cannot_be) {
   expect_failure(simulate({"--set", "faults=1s kill /job:ps/task:1"}), bad_usage,
                  {"/job:ps/task:1", "the last of 2 tasks is /job:worker/task:0"});
   expect_failure(simulate({"--real", "--twice"}), bad_usage, {"--real", "--twice"});
+  expect_failure(simulate({"--set", "faults=1s partition /job:ps/task:0 /job:ps/task:0 for 1s"}),
+                 bad_usage, {"partition /job:ps/task:0", "names one task twice"});
+  expect_failure(simulate({"--set", "ranks=4"}), bad_usage,
+                 {"'ps' is an option of training", "ranks that sum (ranks = 4)"});
+  expect_failure(simulate({"--set", "tasks=4"}), bad_usage,
+                 {"'tasks' is an option of a map/reduce job", "neither job nor ranks is given"});
+}
+
+BOOST_AUTO_TEST_CASE(scenarios_that_say_too_little) {
+  const Folder folder;
+  const std::string file = folder.file("small.scenario");
+  const std::vector<std::string> simulate{"actorflow", "simulate", file};
+  write_file(file, "# nothing\n");
+  expect_failure(simulate, bad_usage, {"small.scenario", "the scenario says nothing", "ranks = 4"});
+  write_file(file, "workers = 2\ndata = digits\n");
+  expect_failure(simulate, bad_usage, {"does not say how long to train; give train_steps or epochs"});
+}
+
+BOOST_AUTO_TEST_CASE(the_largest_seed_is_simulated) {
+  const Folder folder;
+  const std::string file = folder.file("small.scenario");
+  write_file(file, "ranks = 4\nrounds = 2\nfaults = \"100s pause /job:worker/task:0 for 1s\"\n");
+  Process simulate({"actorflow", "simulate", file, "--seeds", "18446744073709551615"});
+  BOOST_TEST(simulate.wait() == 0, simulate.output());
+  BOOST_TEST(contains(simulate.output(), "small: 1 seeds, 0 failed"));
+  BOOST_TEST(contains(simulate.output(), "1 faults more came too late, the job was over"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

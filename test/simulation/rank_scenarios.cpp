@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(ranks_that_make_no_sense_are_refused) {
     };
   };
   BOOST_CHECK_EXCEPTION(with("algorithm=rign")(), UsageError, says("rabenseifner"));
-  BOOST_CHECK_EXCEPTION(with("job=word_count")(), UsageError, says("omit --job or --ranks"));
+  BOOST_CHECK_EXCEPTION(with("job=word_count")(), UsageError, says("is an option of a map/reduce job"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
