@@ -197,7 +197,7 @@ class Collection {
   using Value = typename detail::PairOf<Record>::Value;
   static constexpr bool has_keys = !std::is_void_v<Key>;
 
-  // For operators: operators.h.
+  // For operators: narrow_operators.h and so on.
   template <class Step>
   auto then(Step step) const;
   PlanStage plan(std::string gives) const;
@@ -236,4 +236,8 @@ class Collection {
 }  // namespace actorflow
 
 #include "actors/jobs/actions.h"
-#include "actors/jobs/operators.h"
+#include "actors/jobs/join_operators.h"
+#include "actors/jobs/key_operators.h"
+#include "actors/jobs/narrow_operators.h"
+#include "actors/jobs/sort_operators.h"
+#include "actors/jobs/stage_operators.h"
