@@ -126,7 +126,7 @@ State Collection<Pipe>::fold(State initial, F f, Merge merge, Where where) const
 
 template <class Pipe>
 template <class T>
-auto Collection<Pipe>::values(std::vector<T> records, const char* kind, Where where) const {
+auto Collection<Pipe>::of_values(std::vector<T> records, const char* kind, Where where) const {
   return with(ValuesPipe<T>{std::make_shared<const std::vector<T>>(std::move(records)), 1,
                             make_operator<T>(kind, where)});
 }
@@ -142,7 +142,7 @@ auto Collection<Pipe>::sample(std::size_t n, std::uint64_t seed, Where where) co
     set_part_result(part, lottery.take());
   };
   const auto outcomes = run_to("the program", "sample", where, body, job_->result_limit("sample"));
-  return values(drawn(results_of<std::vector<std::pair<std::uint64_t, Stored>>>(outcomes), n), "sample",
+  return of_values(drawn(results_of<std::vector<std::pair<std::uint64_t, Stored>>>(outcomes), n), "sample",
                 where);
 }
 
@@ -166,7 +166,7 @@ auto Collection<Pipe>::top(std::size_t n, KeyOf key_of, Where where) const {
   Best<Stored, Order> best(n, order);
   for (auto& part : results_of<std::vector<Stored>>(outcomes))
     for (auto& record : part) best.add(std::move(record));
-  return values(best.take(), "top", where);
+  return of_values(best.take(), "top", where);
 }
 
 template <class Pipe>

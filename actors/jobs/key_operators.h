@@ -11,18 +11,26 @@
 #include <vector>
 
 #include "actors/jobs/collection.h"
+#include "actors/jobs/partitions/groups.h"
 #include "actors/jobs/sinks/folds.h"
+#include "actors/jobs/sorting/best_of_key.h"
 
 namespace actorflow {
 
+// Pairs that come key by key are folded as they come, without a shuffle.
 template <class Pipe>
 template <class State, class Begin, class Add, class Merge>
 auto Collection<Pipe>::combined(const char* kind, Begin begin, Add add, Merge merge, Where where) const {
   const auto op = make_operator<std::pair<Key, State>>(kind, where);
-  using Sink = CombineSink<Key, Value, State, Begin, Add>;
-  auto stage =
-      stage_of("a shuffle by key, combined", 0, body_of<Sink>(std::move(begin), std::move(add), op));
-  return with(ReducePipe<Key, State, Merge>{{stage, op}, std::move(merge)});
+  if constexpr (Grouped<Pipe>) {
+    using Folded = FoldGroupsPipe<Pipe, State, Begin, Add>;
+    return with(Folded{{pipe_, op}, std::move(begin), std::move(add)});
+  } else {
+    using Sink = CombineSink<Key, Value, State, Begin, Add>;
+    auto stage =
+        stage_of("a shuffle by key, combined", 0, body_of<Sink>(std::move(begin), std::move(add), op));
+    return with(ReducePipe<Key, State, Merge>{{stage, op}, std::move(merge)});
+  }
 }
 
 template <class Pipe>
@@ -71,15 +79,65 @@ auto Collection<Pipe>::distinct(Where where) const {
 }
 
 template <class Pipe>
+template <class KeyOf>
+auto Collection<Pipe>::best_by_key(const char* kind, std::size_t n, KeyOf key_of, SortOrder order,
+                                   Where where) const {
+  using Stored = StoredRecord<Value>;
+  using Values = std::vector<Stored>;
+  const KeyOrder<Stored, KeyOf> by(std::move(key_of), order, make_operator<Record>(kind, where));
+  const BestOfKey<Stored, KeyOf> best(n, by);
+  return combined<Values>(
+      kind,
+      [best](Value value) {
+        Values first;
+        best.add(first, stored(value));
+        return first;
+      },
+      [best](Values& values, Value value) { best.add(values, stored(value)); },
+      [best](Values& values, Values later) { best.merge(values, std::move(later)); }, where);
+}
+
+template <class Pipe>
+template <class KeyOf>
+auto Collection<Pipe>::top_by_key(std::size_t n, KeyOf key_of, Where where) const {
+  static_assert(has_keys, "top_by_key: expected a collection of pairs; key_by() makes one");
+  static_assert(std::invocable<const KeyOf&, const StoredRecord<Value>&>,
+                "top_by_key: expected a function, or a pointer to a member, that gives what a value is "
+                "sorted by");
+  return best_by_key("top_by_key", n, std::move(key_of), SortOrder::descending, where);
+}
+
+template <class Pipe>
+template <class KeyOf>
+auto Collection<Pipe>::bottom_by_key(std::size_t n, KeyOf key_of, Where where) const {
+  static_assert(has_keys, "bottom_by_key: expected a collection of pairs; key_by() makes one");
+  static_assert(std::invocable<const KeyOf&, const StoredRecord<Value>&>,
+                "bottom_by_key: expected a function, or a pointer to a member, that gives what a value "
+                "is sorted by");
+  return best_by_key("bottom_by_key", n, std::move(key_of), SortOrder::ascending, where);
+}
+
+// A pipe of the pairs key by key: this one, or one behind a shuffle.
+template <class Pipe>
+auto Collection<Pipe>::grouped() const {
+  if constexpr (Grouped<Pipe>)
+    return pipe_;
+  else
+    return HashedPipe<Key, Value>{
+        {stage_of("a shuffle by key", 0, body_of<HashSink<Key, Value>>()), nullptr}};
+}
+
+template <class Pipe>
 template <class F>
 auto Collection<Pipe>::group_by_key(F f, Where where) const {
   static_assert(has_keys, "group_by_key: expected a collection of pairs; key_by() makes one");
-  static_assert(std::invocable<F&, const Key&, GroupValues<Key, Value>&>,
+  using Before = decltype(grouped());
+  using Values = GroupValues<Key, Value, typename GroupsReader<Before>::Groups>;
+  static_assert(std::invocable<F&, const Key&, Values&>,
                 "group_by_key: expected a function of a key and a range of values (auto& values)");
-  using Grouped = GroupPipe<Key, Value, F>;
-  auto stage = stage_of("a shuffle by key", 0, body_of<HashSink<Key, Value>>());
+  using Groups = GroupPipe<Before, F>;
   return with(
-      Grouped{{stage, make_operator<typename Grouped::Record>("group_by_key", where)}, std::move(f)});
+      Groups{{grouped(), make_operator<typename Groups::Record>("group_by_key", where)}, std::move(f)});
 }
 
 template <class Pipe>

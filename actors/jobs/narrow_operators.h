@@ -63,6 +63,58 @@ auto Collection<Pipe>::key_by(F f, Where where) const {
 }
 
 template <class Pipe>
+auto Collection<Pipe>::keys(Where where) const {
+  static_assert(has_keys, "keys: expected a collection of pairs; key_by() makes one");
+  return map([](Record pair) { return std::move(pair.first); }, where);
+}
+
+template <class Pipe>
+auto Collection<Pipe>::values(Where where) const {
+  static_assert(has_keys, "values: expected a collection of pairs; key_by() makes one");
+  return map([](Record pair) { return std::move(pair.second); }, where);
+}
+
+template <class Pipe>
+template <class F>
+auto Collection<Pipe>::map_values(F f, Where where) const {
+  static_assert(has_keys, "map_values: expected a collection of pairs; key_by() makes one");
+  static_assert(std::invocable<F&, Value&&>, "map_values: expected a function of the pairs' values");
+  using Step = MapValuesStep<Key, Value, F>;
+  return then(Step{std::move(f), make_operator<typename Step::Record>("map_values", where)});
+}
+
+template <class Pipe>
+template <class F>
+auto Collection<Pipe>::filter_values(F f, Where where) const {
+  static_assert(has_keys, "filter_values: expected a collection of pairs; key_by() makes one");
+  static_assert(std::predicate<F&, const Value&>,
+                "filter_values: expected a function of the pairs' values that gives a bool");
+  auto of_pair = [f = std::move(f)](const Record& pair) mutable -> bool {
+    return std::invoke(f, pair.second);
+  };
+  return then(FilterStep<Record, decltype(of_pair)>{std::move(of_pair),
+                                                    make_operator<Record>("filter_values", where)});
+}
+
+template <class Pipe>
+template <class F>
+auto Collection<Pipe>::flat_map_values(F f, Where where) const {
+  static_assert(has_keys, "flat_map_values: expected a collection of pairs; key_by() makes one");
+  static_assert(std::invocable<F&, Value&>, "flat_map_values: expected a function of the pairs' values");
+  static_assert(std::ranges::range<std::invoke_result_t<F&, Value&>>,
+                "flat_map_values: expected a function that gives a range of values, such as a "
+                "std::vector; for one value there is map_values()");
+  using Element = std::decay_t<std::ranges::range_reference_t<std::invoke_result_t<F&, Value&>>>;
+  auto pairs = [f = std::move(f)](Record&& pair) mutable {
+    return std::views::transform(std::invoke(f, pair.second), [&key = pair.first](auto&& element) {
+      return std::pair<Key, Element>(key, std::forward<decltype(element)>(element));
+    });
+  };
+  using Step = FlatMapStep<Record, decltype(pairs)>;
+  return then(Step{std::move(pairs), make_operator<typename Step::Record>("flat_map_values", where)});
+}
+
+template <class Pipe>
 template <class Other>
 auto Collection<Pipe>::union_with(const Collection<Other>& other, Where where) const {
   return with(UnionPipe<Pipe, Other>{pipe_, other.pipe(), make_operator<Record>("union_with", where)});
