@@ -15,6 +15,7 @@
 
 #include "actors/jobs/context/job_context.h"
 #include "actors/jobs/context/stage_node.h"
+#include "actors/jobs/outputs/files_by_key.h"
 #include "actors/jobs/outputs/outputs.h"
 #include "actors/jobs/outputs/parquet_sink.h"
 #include "actors/jobs/partitions/joined.h"
@@ -216,6 +217,19 @@ class Collection {
   void write_parquet(const std::string& folder, ParquetOutput options = {},
                      Where where = Where::current()) const;
 
+  // Of pairs: the values in a folder for each key, `folder`/`column`=key/part-..., as Hive, Spark and
+  // DuckDB read a table that is divided by a column. Keys are whole numbers or texts. Each part writes a
+  // file for each of its keys, one after the other, 10,000 at most, and none if it has no pairs; behind
+  // partition_by() by the key, or sort_values_by(), there is one for each key. The rest is as above.
+  void write_csv_by_key(const std::string& folder, const std::string& column, CsvOutput options = {},
+                        Where where = Where::current()) const;
+  void write_text_by_key(const std::string& folder, const std::string& column, FileOutput options = {},
+                         Where where = Where::current()) const;
+  void write_records_by_key(const std::string& folder, const std::string& column,
+                            FileOutput options = {}, Where where = Where::current()) const;
+  void write_parquet_by_key(const std::string& folder, const std::string& column,
+                            ParquetOutput options = {}, Where where = Where::current()) const;
+
   // So many records at a time as tensors: as a dataset for training, or for a graph that is applied to
   // them. Needs actors/jobs/tensors/batches.h.
   Batches<Pipe> batch(std::int64_t size) const;
@@ -266,6 +280,9 @@ class Collection {
   template <class Sink, class... Arguments>
   void write_by(const std::string& folder, const char* action, Where where,
                 Arguments... arguments) const;
+  template <class Sink, class... Arguments>
+  void write_by_key(const std::string& folder, const std::string& column, const char* action,
+                    Where where, Arguments... arguments) const;
   template <class T>
   auto of_values(std::vector<T> records, const char* kind, Where where) const;
 
