@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/jobs/collection.h"
+#include "actors/jobs/pipes/step_groups.h"
 #include "actors/jobs/pipes/values_pipe.h"
 #include "actors/jobs/sinks/folds.h"
 #include "actors/jobs/sinks/results.h"
@@ -126,7 +127,7 @@ State Collection<Pipe>::fold(State initial, F f, Merge merge, Where where) const
 
 template <class Pipe>
 template <class T>
-auto Collection<Pipe>::values(std::vector<T> records, const char* kind, Where where) const {
+auto Collection<Pipe>::of_values(std::vector<T> records, const char* kind, Where where) const {
   return with(ValuesPipe<T>{std::make_shared<const std::vector<T>>(std::move(records)), 1,
                             make_operator<T>(kind, where)});
 }
@@ -142,7 +143,7 @@ auto Collection<Pipe>::sample(std::size_t n, std::uint64_t seed, Where where) co
     set_part_result(part, lottery.take());
   };
   const auto outcomes = run_to("the program", "sample", where, body, job_->result_limit("sample"));
-  return values(drawn(results_of<std::vector<std::pair<std::uint64_t, Stored>>>(outcomes), n), "sample",
+  return of_values(drawn(results_of<std::vector<std::pair<std::uint64_t, Stored>>>(outcomes), n), "sample",
                 where);
 }
 
@@ -166,7 +167,7 @@ auto Collection<Pipe>::top(std::size_t n, KeyOf key_of, Where where) const {
   Best<Stored, Order> best(n, order);
   for (auto& part : results_of<std::vector<Stored>>(outcomes))
     for (auto& record : part) best.add(std::move(record));
-  return values(best.take(), "top", where);
+  return of_values(best.take(), "top", where);
 }
 
 template <class Pipe>
@@ -221,6 +222,52 @@ void Collection<Pipe>::write_parquet(const std::string& folder, ParquetOutput op
                                      Where where) const {
   auto names = parquet_names(std::move(options.columns), parquet_fields<Record>().size());
   write_by<ParquetSink<Record>>(folder, "write_parquet", where, std::move(names), options.codec);
+}
+
+// The same with files by key.
+template <class Pipe>
+template <class Sink, class... Arguments>
+void Collection<Pipe>::write_by_key(const std::string& folder, const std::string& column,
+                                    const char* action, Where where, Arguments... arguments) const {
+  static_assert(has_keys, "write_..._by_key: expected a collection of pairs; key_by() makes one");
+  static_assert(NamesFolder<Key>,
+                "write_..._by_key: expected keys that are whole numbers or texts, which name folders");
+  expect_column_name(column, action);
+  using Files = FilesByKey<Key, Value, Sink, Arguments...>;
+  using Sorted = SortedFilesByKey<Key, Value, Files>;
+  write_by<std::conditional_t<Grouped<Pipe>, Files, Sorted>>(folder, action, where, column,
+                                                             std::move(arguments)...);
+}
+
+template <class Pipe>
+void Collection<Pipe>::write_csv_by_key(const std::string& folder, const std::string& column,
+                                        CsvOutput options, Where where) const {
+  write_by_key<FileSink<Value, CsvRows>>(folder, column, "write_csv_by_key", where,
+                                         CsvRows{options.delimiter},
+                                         options.compression.value_or(job_->options().compression));
+}
+
+template <class Pipe>
+void Collection<Pipe>::write_text_by_key(const std::string& folder, const std::string& column,
+                                         FileOutput options, Where where) const {
+  write_by_key<FileSink<Value, TextLines>>(folder, column, "write_text_by_key", where, TextLines(),
+                                           options.compression.value_or(job_->options().compression));
+}
+
+template <class Pipe>
+void Collection<Pipe>::write_records_by_key(const std::string& folder, const std::string& column,
+                                            FileOutput options, Where where) const {
+  write_by_key<FileSink<Value, RecordBytes>>(folder, column, "write_records_by_key", where,
+                                             RecordBytes(),
+                                             options.compression.value_or(job_->options().compression));
+}
+
+template <class Pipe>
+void Collection<Pipe>::write_parquet_by_key(const std::string& folder, const std::string& column,
+                                            ParquetOutput options, Where where) const {
+  auto names = parquet_names(std::move(options.columns), parquet_fields<Value>().size());
+  write_by_key<ParquetSink<Value>>(folder, column, "write_parquet_by_key", where, std::move(names),
+                                   options.codec);
 }
 
 }  // namespace actorflow

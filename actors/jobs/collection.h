@@ -15,12 +15,16 @@
 
 #include "actors/jobs/context/job_context.h"
 #include "actors/jobs/context/stage_node.h"
+#include "actors/jobs/outputs/files_by_key.h"
 #include "actors/jobs/outputs/outputs.h"
 #include "actors/jobs/outputs/parquet_sink.h"
 #include "actors/jobs/partitions/joined.h"
 #include "actors/jobs/partitions/keyed.h"
 #include "actors/jobs/partitions/sorted.h"
+#include "actors/jobs/partitions/sorted_values.h"
+#include "actors/jobs/partitions/windows.h"
 #include "actors/jobs/sinks/sinks.h"
+#include "actors/jobs/sorting/best_of_key.h"
 #include "actors/jobs/sorting/top.h"
 
 namespace actorflow {
@@ -72,6 +76,19 @@ class Collection {
   // Pairs of f(record) and the record.
   template <class F>
   auto key_by(F f, Where where = Where::current()) const;
+  // Of pairs (k, v): the keys, or the values.
+  auto keys(Where where = Where::current()) const;
+  auto values(Where where = Where::current()) const;
+  // Of pairs (k, v): (k, f(v)).
+  template <class F>
+  auto map_values(F f, Where where = Where::current()) const;
+  // Of pairs (k, v): those for which f(v) is true.
+  template <class F>
+  auto filter_values(F f, Where where = Where::current()) const;
+  // Of pairs (k, v): (k, w) for each w of the range f(v), such as the elements of a vector v, of which
+  // std::identity() is the range.
+  template <class F>
+  auto flat_map_values(F f, Where where = Where::current()) const;
   // Its records, then those of the other.
   template <class Other>
   auto union_with(const Collection<Other>& other, Where where = Where::current()) const;
@@ -85,6 +102,14 @@ class Collection {
   // `initial` must be neutral: merge(initial, state) is the state.
   template <class State, class F, class Merge>
   auto fold_by_key(State initial, F f, Merge merge, Where where = Where::current()) const;
+  // Of pairs: (k, vector) with the `n` largest values of each key by what `key_of` (a function or a
+  // pointer to a member) gives, the largest first; of equal ones the earlier. So many values of a key are
+  // held, at most. Another order is a key of its own: a pair, or a struct with an operator<.
+  template <class KeyOf>
+  auto top_by_key(std::size_t n, KeyOf key_of, Where where = Where::current()) const;
+  // The `n` smallest, the smallest first.
+  template <class KeyOf>
+  auto bottom_by_key(std::size_t n, KeyOf key_of, Where where = Where::current()) const;
   // Of pairs: how many there are of each key.
   auto count_by_key(Where where = Where::current()) const;
   // Of pairs: f(key, values) for each key, where values is a range that is gone through once, in the
@@ -124,6 +149,19 @@ class Collection {
   template <class KeyOf>
   auto sort_by(KeyOf key_of, SortOrder order = SortOrder::ascending,
                Where where = Where::current()) const;
+
+  // Of pairs: all those of a key one after the other, its values in the order of what `key_of` gives for
+  // a value; equal ones stay in the order of the input. The values of a key need not fit into memory.
+  // ..._by_key and window() that follow see the values in this order, and need no shuffle, behind
+  // map_values(), filter() and filter_values(), too.
+  template <class KeyOf>
+  auto sort_values_by(KeyOf key_of, SortOrder order = SortOrder::ascending,
+                      Where where = Where::current()) const;
+  // Of such pairs (k, v): (k, (v, columns...)), where a column says what the place of v among the values
+  // of k makes of it: its number, its rank, a running sum, the value before (windows.h). The pairs stay
+  // as they were sorted.
+  template <class... Columns>
+  auto window(Columns... columns) const;
 
   // In `parts` parts of about equally many records, which are dealt out: as many files are written.
   auto partition_by(std::size_t parts, Where where = Where::current()) const;
@@ -179,6 +217,19 @@ class Collection {
   void write_parquet(const std::string& folder, ParquetOutput options = {},
                      Where where = Where::current()) const;
 
+  // Of pairs: the values in a folder for each key, `folder`/`column`=key/part-..., as Hive, Spark and
+  // DuckDB read a table that is divided by a column. Keys are whole numbers or texts. Each part writes a
+  // file for each of its keys, one after the other, 10,000 at most, and none if it has no pairs; behind
+  // partition_by() by the key, or sort_values_by(), there is one for each key. The rest is as above.
+  void write_csv_by_key(const std::string& folder, const std::string& column, CsvOutput options = {},
+                        Where where = Where::current()) const;
+  void write_text_by_key(const std::string& folder, const std::string& column, FileOutput options = {},
+                         Where where = Where::current()) const;
+  void write_records_by_key(const std::string& folder, const std::string& column,
+                            FileOutput options = {}, Where where = Where::current()) const;
+  void write_parquet_by_key(const std::string& folder, const std::string& column,
+                            ParquetOutput options = {}, Where where = Where::current()) const;
+
   // So many records at a time as tensors: as a dataset for training, or for a graph that is applied to
   // them. Needs actors/jobs/tensors/batches.h.
   Batches<Pipe> batch(std::int64_t size) const;
@@ -197,7 +248,7 @@ class Collection {
   using Value = typename detail::PairOf<Record>::Value;
   static constexpr bool has_keys = !std::is_void_v<Key>;
 
-  // For operators: operators.h.
+  // For operators: narrow_operators.h and so on.
   template <class Step>
   auto then(Step step) const;
   PlanStage plan(std::string gives) const;
@@ -206,6 +257,9 @@ class Collection {
   StageNode::MakeBody body_of(Arguments... arguments) const;
   template <class State, class Begin, class Add, class Merge>
   auto combined(const char* kind, Begin begin, Add add, Merge merge, Where where) const;
+  template <class KeyOf>
+  auto best_by_key(const char* kind, std::size_t n, KeyOf key_of, SortOrder order, Where where) const;
+  auto grouped() const;
   template <JoinKind kind, class Other>
   auto joined(const Collection<Other>& other, const char* name, Where where) const;
   template <bool wanted, class Other>
@@ -226,8 +280,11 @@ class Collection {
   template <class Sink, class... Arguments>
   void write_by(const std::string& folder, const char* action, Where where,
                 Arguments... arguments) const;
+  template <class Sink, class... Arguments>
+  void write_by_key(const std::string& folder, const std::string& column, const char* action,
+                    Where where, Arguments... arguments) const;
   template <class T>
-  auto values(std::vector<T> records, const char* kind, Where where) const;
+  auto of_values(std::vector<T> records, const char* kind, Where where) const;
 
   JobRef job_;
   Pipe pipe_;
@@ -236,4 +293,8 @@ class Collection {
 }  // namespace actorflow
 
 #include "actors/jobs/actions.h"
-#include "actors/jobs/operators.h"
+#include "actors/jobs/join_operators.h"
+#include "actors/jobs/key_operators.h"
+#include "actors/jobs/narrow_operators.h"
+#include "actors/jobs/sort_operators.h"
+#include "actors/jobs/stage_operators.h"

@@ -31,6 +31,7 @@
 #include "actors/jobs/pipes/values_pipe.h"
 #include "actors/jobs/run_job.h"
 #include "actors/jobs/sources/sources.h"
+#include "actors/jobs/windows.h"
 #include "actors/jobs/words.h"
 #include "schema/records/csv_field.h"
 #include "schema/records/sums.h"

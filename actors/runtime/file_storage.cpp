@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "dataflow/values/error.h"
@@ -135,24 +137,35 @@ bool may_change(FileCalls& calls, const std::string& folder) {
   return true;
 }
 
+// A process may have any number of files in the making, as parts of jobs do that divide their output. So
+// many stay open; others are closed after each write.
+constexpr int most_open_new_files = 64;
+std::atomic<int> open_new_files = 0;
+
 class FileInTheMaking final : public NewFile {
  public:
   FileInTheMaking(FileCalls& calls, std::string path, std::string temporary)
-      : calls_(calls),
-        path_(std::move(path)),
-        temporary_(std::move(temporary)),
-        file_(calls, temporary_, OpenMode::create, "create") {}
+      : calls_(calls), path_(std::move(path)), temporary_(std::move(temporary)) {
+    file_.emplace(calls_, temporary_, OpenMode::create, "create");
+    ++open_new_files;
+  }
   ~FileInTheMaking() override {
+    if (file_) --open_new_files;
     if (!committed_) calls_.unlink(temporary_);
   }
 
   void write(std::span<const std::byte> bytes) override {
-    file_.write_all(bytes);
-    file_.write_back_large();
+    if (!file_) {
+      file_.emplace(calls_, temporary_, OpenMode::append, "open");
+      ++open_new_files;
+    }
+    file_->write_all(bytes);
+    file_->write_back_large();
+    if (open_new_files > most_open_new_files) close();
   }
 
   void commit() override {
-    file_.sync();
+    if (file_) file_->sync();
     const int renamed = calls_.rename(temporary_, path_);
     if (renamed == -ENOTSUP)
       throw invalid_argument("'" + path_ + "' is a device, a pipe or a link to one; name a file");
@@ -162,9 +175,17 @@ class FileInTheMaking final : public NewFile {
   }
 
  private:
+  // Synced first: who opens the file again may not hear of bytes that are lost.
+  void close() {
+    file_->sync();
+    file_->close();
+    file_.reset();
+    --open_new_files;
+  }
+
   FileCalls& calls_;
   const std::string path_, temporary_;
-  Handle file_;
+  std::optional<Handle> file_;  // none: closed, and synced
   bool committed_ = false;
 };
 

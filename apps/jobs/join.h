@@ -1,4 +1,5 @@
-// Joins two files of rows "key,value" by key: rows "key,value of the left,value of the right".
+// Joins two files of rows "key,value" by key: rows "key,value of the left,value of the right"; or, with
+// --kind semi or anti, the rows of the left whose key the right has, or has not.
 #pragma once
 
 #include "actors/jobs/job.h"
@@ -17,8 +18,12 @@ inline void join_files(Job& job) {
     left.left_join(right).write_csv(output);
   else if (kind == "outer")
     left.outer_join(right).write_csv(output);
+  else if (kind == "semi")
+    left.semi_join(right).write_csv(output);
+  else if (kind == "anti")
+    left.anti_join(right).write_csv(output);
   else
-    throw invalid_argument("--kind: expected inner, left or outer, got '" + kind + "'");
+    throw invalid_argument("--kind: expected inner, left, outer, semi or anti, got '" + kind + "'");
 }
 
 }  // namespace actorflow

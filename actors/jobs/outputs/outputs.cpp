@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "actors/jobs/engine/expect_folder.h"
+#include "actors/jobs/outputs/column_folders.h"
 #include "schema/checksum.h"
 #include "schema/json.h"
 
@@ -20,7 +21,8 @@ namespace {
 constexpr const char* success_mark = "_SUCCESS";
 
 // What an earlier job has left: its files, and those in the making of one that was killed.
-bool is_of_a_job(const std::string& name) {
+bool is_of_a_job(const std::string& path) {
+  const std::string name = path.substr(path.find_last_of('/') + 1);
   return name.starts_with(success_mark) || (name.starts_with("part-") && name.find("-of-") != name.npos);
 }
 
@@ -68,12 +70,16 @@ void expect_nothing_of_this_job(JobContext& job, const std::string& folder) {
 // Attempts whose process was killed have left files in the making.
 void remove_unfinished(Storage& storage, const std::string& folder,
                        const std::vector<PartOutcome>& outcomes) {
-  std::set<std::string> made;
+  std::set<std::string> made, folders{folder};  // all attempts of a part write into the same folders
   for (const auto& outcome : outcomes)
-    for (const auto& file : outcome.files) made.insert(file.path);
-  for (const auto& name : storage.list(folder))
-    if (const std::string path = folder + "/" + name; is_of_a_job(name) && !made.contains(path))
-      storage.remove(path);
+    for (const auto& file : outcome.files) {
+      made.insert(file.path);
+      folders.insert(file.path.substr(0, file.path.find_last_of('/')));
+    }
+  for (const auto& each : folders)
+    for (const auto& name : storage.list(each))
+      if (const std::string path = each + "/" + name; is_of_a_job(name) && !made.contains(path))
+        storage.remove(path);
 }
 
 }  // namespace
@@ -140,7 +146,7 @@ void prepare_output(JobContext& job, const std::string& folder) {
   expect_output(storage, folder);
   expect_writable(job, folder);
   expect_nothing_of_this_job(job, folder);
-  const auto names = storage.list(folder);
+  const auto names = output_files(storage, folder);
   const auto foreign = std::ranges::find_if_not(names, is_of_a_job);
   if (foreign != names.end())
     throw Error(
@@ -171,7 +177,7 @@ void finish_output(JobContext& job, const std::string& folder,
   std::vector<std::string> names, checksums;  // these in digits, as xxhsum prints them
   for (const auto& outcome : outcomes)
     for (const auto& file : outcome.files) {
-      names.push_back(file.path.substr(file.path.find_last_of('/') + 1));
+      names.push_back(file.path.substr(folder.size() + 1));
       records.push_back(static_cast<std::int64_t>(file.records));
       bytes.push_back(static_cast<std::int64_t>(file.bytes));
       checksums.push_back(fmt::format("{:016x}", file.checksum));

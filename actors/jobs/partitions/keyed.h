@@ -1,4 +1,4 @@
-// The pairs of a partition: values folded by key, or grouped.
+// The pairs of a partition folded by key.
 #pragma once
 
 #include <cstdint>
@@ -7,66 +7,17 @@
 #include <utility>
 #include <vector>
 
+#include "actors/jobs/partitions/groups.h"
 #include "actors/jobs/pipes/stage_pipes.h"
 #include "actors/jobs/sinks/folds.h"
 #include "actors/jobs/sinks/held_values.h"
 #include "actors/jobs/sinks/skew.h"
 #include "actors/jobs/sorting/record_order.h"
-#include "actors/jobs/sorting/record_sorter.h"
 #include "actors/jobs/sorting/runs.h"
 #include "kernels/shuffle/group_table.h"
 #include "schema/records/stored_record.h"
 
 namespace actorflow {
-
-// The sorted pairs of a partition, key by key. For one thread.
-template <class K, class V>
-class KeyGroups {
- public:
-  using Pair = std::pair<K, V>;
-  using Order = HashOrder<K, V>;
-
-  KeyGroups(Part& part, const StageNodeRef& stage, std::size_t index, std::size_t memory_bytes)
-      : sorter_(part, memory_bytes, Order()),
-        slices_(SliceReader::of_partition(stage->dataset(), index)) {
-    add_slices(part);
-  }
-  // The groups of what is left: `first`, then the slices that follow.
-  KeyGroups(Part& part, const SliceReader::Slice& first, SliceReader slices, std::size_t memory_bytes)
-      : sorter_(part, memory_bytes, Order()), slices_(std::move(slices)) {
-    add(part, first);
-    add_slices(part);
-  }
-
-  // The next pair; null at the end.
-  const Pair* pair() const { return pair_; }
-  std::uint64_t prefix() const { return prefix_; }
-  // The number of pairs that were passed.
-  std::uint64_t passed() const { return passed_; }
-  void advance() {
-    passed_ += pair_ != nullptr;
-    pair_ = sorter_.next();
-    if (pair_) prefix_ = sorter_.prefix();
-  }
-  bool is_at(const StoredRecord<K>& key, std::uint64_t prefix) const {
-    return pair_ && prefix_ == prefix && sorter_.order().compare_keys(pair_->first, K(key)) == 0;
-  }
-
- private:
-  void add(Part& part, const SliceReader::Slice& slice) {
-    sorter_.add(slice);
-    part.has_read(slice.bytes.size(), slice.records);
-  }
-  void add_slices(Part& part) {
-    for (SliceReader::Slice slice; slices_.next(slice);) add(part, slice);
-    advance();
-  }
-
-  RecordSorter<Pair, Order> sorter_;
-  SliceReader slices_;
-  const Pair* pair_ = nullptr;
-  std::uint64_t prefix_ = 0, passed_ = 0;
-};
 
 // One pair for each key of a partition, by the hash of the key: its values, folded in the order of the
 // parts that gave them, one after the other. What does not fit into memory any more is sorted and then
@@ -151,66 +102,6 @@ struct ReducePipe : PartitionsSource {
     if (!late.pair() || late.prefix() != folded.prefix())
       return late.pair() && late.prefix() < folded.prefix();
     return order.compare_keys(late.pair()->first, folded.value().first) < 0;
-  }
-};
-
-// The values of one key, in the order of the input: a range that is gone through once.
-template <class K, class V>
-class GroupValues {
- public:
-  GroupValues(KeyGroups<K, V>& groups, const StoredRecord<K>& key, std::uint64_t prefix)
-      : groups_(groups), key_(key), prefix_(prefix) {}
-
-  class Iterator {
-   public:
-    using value_type = V;
-    using difference_type = std::ptrdiff_t;
-    Iterator() = default;
-    explicit Iterator(const GroupValues* values) : values_(values) {}
-    const V& operator*() const { return values_->groups_.pair()->second; }
-    Iterator& operator++() {
-      values_->groups_.advance();
-      return *this;
-    }
-    void operator++(int) { ++*this; }
-    bool operator==(std::default_sentinel_t) const {
-      return !values_->groups_.is_at(values_->key_, values_->prefix_);
-    }
-
-   private:
-    const GroupValues* values_ = nullptr;
-  };
-  Iterator begin() const { return Iterator(this); }
-  std::default_sentinel_t end() const { return {}; }
-
- private:
-  KeyGroups<K, V>& groups_;
-  const StoredRecord<K>& key_;
-  const std::uint64_t prefix_;
-};
-
-// What a function makes of each key and its values.
-template <class K, class V, class F>
-struct GroupPipe : PartitionsSource {
-  using Record = std::decay_t<std::invoke_result_t<F&, const K&, GroupValues<K, V>&>>;
-  static constexpr bool is_cheap = false;
-
-  F function;
-
-  template <class Next>
-  void run(Part& part, std::size_t index, Next&& next) const {
-    F own = function;
-    KeyGroups<K, V> groups(part, stage, index, part.memory_bytes() / 4 * 3);
-    HeaviestKey heaviest;
-    while (groups.pair()) {
-      const StoredRecord<K> key = stored(groups.pair()->first);
-      const std::uint64_t prefix = groups.prefix(), before = groups.passed();
-      GroupValues<K, V> values(groups, key, prefix);
-      part.feed([&] { next(call_user(*op, own, K(key), values)); });
-      while (groups.is_at(key, prefix)) groups.advance();  // what the function has left
-      heaviest.add(key, groups.passed() - before);
-    }
-    heaviest.log(*op, part, groups.passed());
   }
 };
 

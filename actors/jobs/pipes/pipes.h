@@ -7,7 +7,7 @@
 //                              records alone; returns of how many each is one; only if is_cheap
 //   is_cheap                   to run it twice costs little more than to keep its records
 //   facts(), describe(plan)    its source; its operators, added to a plan
-// and is copied into the function of its stage.
+// and is copied into the function of its stage. Some have groups(), too (step_groups.h).
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "actors/jobs/context/job_context.h"
+#include "actors/jobs/pipes/step_groups.h"
 
 namespace actorflow {
 
@@ -37,9 +38,24 @@ struct MapStep {
   }
 };
 
+// Of pairs: the function gives a value in the place of another.
+template <class K, class V, class F>
+struct MapValuesStep {
+  using Record = std::pair<K, std::decay_t<std::invoke_result_t<F&, V&&>>>;
+  static constexpr bool keeps_keys = true;
+  F function;
+  OperatorRef op;
+
+  template <class Next>
+  void operator()(std::pair<K, V>&& pair, Next& next) {
+    next(Record(std::move(pair.first), call_user(*op, function, std::move(pair.second))));
+  }
+};
+
 template <class T, class F>
 struct FilterStep {
   using Record = T;
+  static constexpr bool keeps_keys = true;
   F function;
   OperatorRef op;
 
@@ -80,6 +96,10 @@ struct FlatMapStep {
   }
 };
 
+// A step with keeps_keys leaves the keys of pairs as they are, and gives one pair or none.
+template <class Step>
+concept KeepsKeys = Step::keeps_keys;
+
 template <class Before, class Step>
 struct StepPipe {
   using Record = typename Step::Record;
@@ -99,6 +119,11 @@ struct StepPipe {
     return before.sample(part, index, [own = step, &next](typename Before::Record&& record) mutable {
       own(std::move(record), next);
     });
+  }
+  auto groups(Part& part, std::size_t index) const requires Grouped<Before> && KeepsKeys<Step> {
+    using Pair = typename Before::Record;
+    return StepGroups<decltype(before.groups(part, index)), typename Pair::first_type,
+                      typename Pair::second_type, Step>(before, part, index, step);
   }
   SourceFacts facts() const { return before.facts(); }
   void describe(PlanStage& plan) const {
@@ -134,34 +159,33 @@ struct UnionPipe {
   }
   SourceFacts facts() const {
     const SourceFacts a = first.facts(), b = second.facts();
-    return {
-        [a, b] {
-          a.prepare();
-          b.prepare();
-        },
-        [a, b] { return a.parts() + b.parts(); },
-        [a, b] { return a.bytes() + b.bytes(); },
-        [a, b](std::size_t part) {
-          const std::size_t others = a.parts();
-          const SourceFacts& facts = part < others ? a : b;
-          return facts.inputs ? facts.inputs(part < others ? part : part - others)
-                              : std::vector<SliceSet>();
-        },
-        [a, b] {
-          return (a.contents ? a.contents() : std::string()) +
-                 (b.contents ? ", " + b.contents() : std::string());
-        },
-        [a, b](Storage& storage) {
-          return (a.times ? a.times(storage) : std::string()) +
-                 (b.times ? ", " + b.times(storage) : std::string());
-        },
-        [a, b] { return (a.partitions ? a.partitions() : 0) + (b.partitions ? b.partitions() : 0); },
-        [a, b](std::size_t part) {
-          const std::size_t others = a.parts();
-          const SourceFacts& facts = part < others ? a : b;
-          return facts.part_bytes ? facts.part_bytes(part < others ? part : part - others)
-                                  : std::uint64_t{0};
-        }};
+    return {[a, b] {
+              a.prepare();
+              b.prepare();
+            },
+            [a, b] { return a.parts() + b.parts(); },
+            [a, b] { return a.bytes() + b.bytes(); },
+            [a, b](std::size_t part) {
+              const std::size_t others = a.parts();
+              const SourceFacts& facts = part < others ? a : b;
+              return facts.inputs ? facts.inputs(part < others ? part : part - others)
+                                  : std::vector<SliceSet>();
+            },
+            [a, b] {
+              return (a.contents ? a.contents() : std::string()) +
+                     (b.contents ? ", " + b.contents() : std::string());
+            },
+            [a, b](Storage& storage) {
+              return (a.times ? a.times(storage) : std::string()) +
+                     (b.times ? ", " + b.times(storage) : std::string());
+            },
+            [a, b] { return (a.partitions ? a.partitions() : 0) + (b.partitions ? b.partitions() : 0); },
+            [a, b](std::size_t part) {
+              const std::size_t others = a.parts();
+              const SourceFacts& facts = part < others ? a : b;
+              return facts.part_bytes ? facts.part_bytes(part < others ? part : part - others)
+                                      : std::uint64_t{0};
+            }};
   }
   void describe(PlanStage& plan) const {
     first.describe(plan);

@@ -409,6 +409,8 @@ void name_jobs() {
   keep(&af::read_csv_rows);
   // schema/records/csv_field.h
   keep(&af::without_byte_order_mark);
+  // actors/jobs/outputs/column_folders.h
+  keep(&af::column_folder, &af::expect_column_name, &af::throw_many_values, &af::output_files);
   // actors/jobs/outputs/outputs.h
   keep(&af::part_name, &af::expect_output, &af::prepare_output, &af::finish_output);
   // actors/jobs/sinks/hot_keys.h, skew.h
@@ -419,6 +421,8 @@ void name_jobs() {
   keep(&af::run_parts_here, &af::throw_elsewhere, &af::throw_share_lost);
   // actors/jobs/sorting/top.h
   keep(&af::scrambled);
+  // actors/jobs/windows.h
+  keep(&af::row_number);
   // dataflow/jobs/plan.h
   keep<std::string(std::span<const af::PlanStage>)>(&af::to_text);
   keep<std::string(std::span<const af::PlanStage>)>(&af::to_dot);
