@@ -24,6 +24,8 @@
 #include "actors/models/classifiers.h"
 #include "actors/models/fit/callbacks.h"
 #include "actors/models/model.h"
+#include "actors/models/preprocessing/adapt.h"
+#include "actors/models/preprocessing/text_vectorization.h"
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/monitored_session.h"
 #include "actors/named/actor_ref.h"

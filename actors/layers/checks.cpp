@@ -12,10 +12,21 @@ void expect_positive(std::string_view layer, std::string_view what, std::int64_t
 }
 
 void expect_floating(Output x) {
-  if (x.dtype() != DType::float32)
-    throw invalid_argument(
-        fmt::format("expected float32, got {}; rescaling() makes numbers of pixels, embedding() of ids",
-                    x.type().to_string()));
+  if (x.dtype() == DType::float32) return;
+  const char* const advice =
+      x.dtype() == DType::string ? "StringLookup and TextVectorization make ids of texts"
+      : is_floating(x.dtype())   ? "cast the data to float32, by rescaling(1) or when they are read"
+                                 : "rescaling() makes numbers of pixels, embedding() of ids";
+  throw invalid_argument(fmt::format("expected float32, got {}; {}", x.type().to_string(), advice));
+}
+
+void expect_ids(Output x) {
+  if (x.dtype() == DType::int32 || x.dtype() == DType::int64) return;
+  throw invalid_argument(fmt::format(
+      "expected ids of int32 or int64, got {}; {}", x.type().to_string(),
+      x.dtype() == DType::string ? "StringLookup and TextVectorization make ids of texts"
+      : is_floating(x.dtype())   ? "read them as int64, or make ids of numbers by discretization()"
+                                 : "cast them to int32 when they are read"));
 }
 
 void expect_rank(Output x, int rank, std::string_view axes) {
@@ -25,8 +36,11 @@ void expect_rank(Output x, int rank, std::string_view axes) {
 
 void expect_rank_of_at_least(Output x, int rank) {
   if (x.shape().rank() < rank)
-    throw invalid_argument(fmt::format("expected {} or more dimensions with the batch's, got {}", rank,
-                                       x.type().to_string()));
+    throw invalid_argument(fmt::format(
+        "expected {} or more dimensions with the batch's, got {}{}", rank, x.type().to_string(),
+        x.shape().rank() == 1 ? "; examples that are single numbers need an axis of 1: "
+                                "reshape({1}) makes it"
+                              : ""));
 }
 
 std::int64_t last_dimension(Output x) {

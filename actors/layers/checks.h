@@ -18,6 +18,8 @@ namespace actorflow {
 
 void expect_positive(std::string_view layer, std::string_view what, std::int64_t value);
 void expect_floating(Output x);
+// int32 or int64.
+void expect_ids(Output x);
 void expect_rank(Output x, int rank, std::string_view axes);
 void expect_rank_of_at_least(Output x, int rank);
 // The size of the last axis, which must be known.

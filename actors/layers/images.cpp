@@ -1,11 +1,34 @@
 // Layers of images [batch, height, width, channels].
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "actors/layers/checks.h"
 #include "actors/layers/layers.h"
+#include "dataflow/values/error.h"
 
 namespace actorflow {
 namespace {
 
-constexpr const char* images = "images [batch, height, width, channels]";
+void expect_images(Output x) {
+  if (x.shape().rank() == 4) return;
+  throw invalid_argument(fmt::format(
+      "expected images [batch, height, width, channels], got {}{}", x.type().to_string(),
+      x.shape().rank() == 3 ? "; grey images need an axis of one channel: reshape({height, width, 1}) "
+                              "makes it"
+                            : ""));
+}
+
+// A window that does not fit into images is mostly one of images with their channels first.
+void expect_window_fits(Output x, Extent window, Padding padding) {
+  const std::int64_t height = x.shape()[1], width = x.shape()[2];
+  const bool known = height != Shape::unknown && width != Shape::unknown;
+  if (!known || padding == Padding::same || (window.height <= height && window.width <= width)) return;
+  throw invalid_argument(fmt::format(
+      "a window of {} x {} does not fit into images [batch, height, width, channels] of {}; choose a "
+      "smaller one or Padding::same, or, if the channels come first, change their order in the data",
+      window.height, window.width, x.type().to_string()));
+}
 
 using Pool = Output (*)(Output, Extent, Extent, Padding);
 
@@ -13,7 +36,8 @@ Layer pool(const char* kind, Pool function, Extent windows, const PoolOptions& o
   expect_positive(kind, "windows", std::min(windows.height, windows.width));
   const Extent strides = options.strides.height == 0 ? windows : options.strides;
   return {kind, [=](LayerScope&, Output x) {
-            expect_rank(x, 4, images);
+            expect_images(x);
+            expect_window_fits(x, windows, options.padding);
             return function(x, windows, strides, options.padding);
           }};
 }
@@ -35,7 +59,8 @@ Layer conv2d(std::int64_t filters, Extent window, const Activation& activation,
   expect_positive("conv2d", "strides", std::min(options.strides.height, options.strides.width));
   return {"conv2d", [=](LayerScope& scope, Output x) {
             expect_floating(x);
-            expect_rank(x, 4, images);
+            expect_images(x);
+            expect_window_fits(x, window, options.padding);
             const Shape shape{window.height, window.width, last_dimension(x), filters};
             const Variable weights =
                 scope.weight("weights", shape, options.weights, options.regularizer);

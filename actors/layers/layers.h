@@ -91,10 +91,19 @@ Layer reshape(const Shape& shape);
 Layer rescaling(double scale, double offset = 0);
 Layer activation(const Activation& function);
 
-// Layers of several inputs: their sum, product or mean; or the inputs side by side along an axis.
+// Layers of several inputs: their sum, product, largest or smallest elements, or mean; or the inputs
+// side by side along an axis.
 Layer add();
 Layer multiply();
+Layer maximum();
+Layer minimum();
 Layer average();
+// The first of two inputs minus the second.
+Layer subtract();
+// The dot products of two inputs along an axis: of [batch, n] twice -> [batch, 1]; of [batch, m, n] and
+// [batch, k, n] -> [batch, m, k]. With `normalize` of vectors that are divided by their lengths:
+// cosines.
+Layer dot(std::int64_t axis = -1, bool normalize = false);
 Layer concatenate(std::int64_t axis = -1);
 
 }  // namespace actorflow

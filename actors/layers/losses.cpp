@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <numbers>
+
 #include "actors/layers/checks.h"
 #include "actors/layers/prediction_pairs.h"
 #include "dataflow/values/error.h"
@@ -18,6 +20,13 @@ Loss of_numbers(std::string name, Function function) {
             const auto [p, label] = as_numbers(prediction, labels);
             return function(p, label);
           }};
+}
+
+// 1 - label prediction where that is above 0; labels 0 count as -1.
+Output hinge_of(Output p, Output label) {
+  const Output zero = scalar_like(p, 0.0);
+  const Output sign = select(greater(label, zero), ones_like(label), -ones_like(label));
+  return maximum(1.0 - sign * p, zero);
 }
 
 }  // namespace
@@ -56,6 +65,19 @@ Loss mean_absolute_error() {
   return of_numbers("mean_absolute_error", [](Output p, Output label) { return abs(p - label); });
 }
 
+Loss mean_absolute_percentage_error() {
+  return of_numbers("mean_absolute_percentage_error", [](Output p, Output label) {
+    return abs(label - p) / maximum(abs(label), scalar_like(label, 1e-7)) * 100.0;
+  });
+}
+
+Loss mean_squared_logarithmic_error() {
+  return of_numbers("mean_squared_logarithmic_error", [](Output p, Output label) {
+    const auto log_of = [](Output x) { return log(maximum(x, scalar_like(x, 1e-7)) + 1.0); };
+    return square(log_of(p) - log_of(label));
+  });
+}
+
 Loss huber(double delta) {
   if (!(delta > 0))
     throw invalid_argument(fmt::format("huber: expected a delta above 0, got {}", delta));
@@ -66,11 +88,34 @@ Loss huber(double delta) {
   });
 }
 
-Loss hinge() {
-  return of_numbers("hinge", [](Output p, Output label) {
-    const Output zero = scalar_like(p, 0.0);
-    const Output sign = select(greater(label, zero), ones_like(label), -ones_like(label));
-    return maximum(1.0 - sign * p, zero);
+// |x| + log((1 + exp(-2 |x|)) / 2), which no large x makes infinite.
+Loss log_cosh() {
+  return of_numbers("log_cosh", [](Output p, Output label) {
+    const Output distance = abs(p - label);
+    return distance + softplus(distance * -2.0) - std::numbers::ln2;
+  });
+}
+
+Loss hinge() { return of_numbers("hinge", hinge_of); }
+
+Loss squared_hinge() {
+  return of_numbers("squared_hinge", [](Output p, Output label) { return square(hinge_of(p, label)); });
+}
+
+Loss categorical_hinge() {
+  return of_numbers("categorical_hinge", [](Output scores, Output labels) {
+    const Output own = sum(labels * scores, {-1}), other = max((1.0 - labels) * scores, {-1});
+    return maximum(other - own + 1.0, scalar_like(own, 0.0));
+  });
+}
+
+Loss cosine_similarity() {
+  return of_numbers("cosine_similarity", [](Output p, Output label) {
+    const auto direction = [](Output x) {
+      const Output squares = sum(square(x), {-1}, true);
+      return x * rsqrt(maximum(squares, scalar_like(x, 1e-12)));
+    };
+    return -sum(direction(label) * direction(p), {-1});
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <vector>
 
 #include "actors/layers/prediction_pairs.h"
@@ -53,6 +54,21 @@ double area(std::span<const double> counts) {
   return total;
 }
 
+// Between two thresholds the true positives are linear in all positives (Davis and Goadrich 2006, The
+// Relationship Between Precision-Recall and ROC Curves), so that the area has a logarithm.
+double area_of_precision(std::span<const double> counts) {
+  double total = 0;
+  for (std::size_t i = 0; i + 1 < num_thresholds; ++i) {
+    const double more_true = counts[i], fewer_true = counts[i + 1];
+    const double more = more_true + counts[num_thresholds + i];
+    const double fewer = fewer_true + counts[num_thresholds + i + 1];
+    const double slope = ratio(more_true - fewer_true, more - fewer);
+    const double logarithm = more > 0 && fewer > 0 ? std::log(more / fewer) : 0;
+    total += slope * (more_true - fewer_true + (fewer_true - slope * fewer) * logarithm);
+  }
+  return ratio(total, counts[2 * num_thresholds]);
+}
+
 }  // namespace
 
 Metric Metric::of_output(int number) const {
@@ -65,6 +81,14 @@ Metric accuracy() {
   return {"accuracy", [](Output prediction, Output labels) {
             const auto [logits, classes] = as_classes(prediction, labels);
             return share_of(equal(argmax(logits, 1), cast(classes, DType::int64)));
+          }};
+}
+
+Metric categorical_accuracy() {
+  return {"categorical_accuracy", [](Output prediction, Output labels) {
+            const auto [p, label] = as_numbers(prediction, labels);
+            const int last = p.shape().rank() - 1;
+            return share_of(equal(argmax(p, last), argmax(label, last)));
           }};
 }
 
@@ -103,12 +127,30 @@ Metric recall(double threshold) {
           [](std::span<const double> counts) { return ratio(counts[0], counts[2]); }};
 }
 
+Metric f1_score(double threshold) {
+  return {"f1_score",
+          [threshold](Output p, Output labels) {
+            return counts_above(p, labels, {static_cast<float>(threshold)});
+          },
+          [](std::span<const double> counts) {
+            return ratio(2 * counts[0], counts[0] + counts[1] + counts[2]);
+          }};
+}
+
 Metric auc(bool from_logits) {
   return {"auc",
           [from_logits](Output p, Output labels) {
             return counts_above(from_logits ? sigmoid(p) : p, labels, even_thresholds());
           },
           area};
+}
+
+Metric pr_auc(bool from_logits) {
+  return {"pr_auc",
+          [from_logits](Output p, Output labels) {
+            return counts_above(from_logits ? sigmoid(p) : p, labels, even_thresholds());
+          },
+          area_of_precision};
 }
 
 Metric metric_of(const Loss& loss) {

@@ -26,6 +26,9 @@ struct Metric {
 
 // The share of the examples whose largest logit is that of their class.
 Metric accuracy();
+// The same for one-hot rows, [batch, ..., classes]: the share of the examples whose largest prediction
+// is where their largest label is.
+Metric categorical_accuracy();
 // The share of the examples whose class is among the k largest logits; ties count as right.
 Metric top_k_accuracy(std::int64_t k = 5);
 // For predictions [batch] or [batch, 1] against 0 or 1: those above the threshold mean 1. Logits have
@@ -33,10 +36,20 @@ Metric top_k_accuracy(std::int64_t k = 5);
 Metric binary_accuracy(double threshold = 0.5);
 Metric precision(double threshold = 0.5);
 Metric recall(double threshold = 0.5);
+// The harmonic mean of precision and recall.
+Metric f1_score(double threshold = 0.5);
 // The area under the receiver operating characteristic of probabilities, by 200 thresholds and
 // trapezoids, as Keras has it. The thresholds are from 0 to 1: of a model that predicts logits, as for
 // sigmoid_cross_entropy(), say `from_logits`, or the area means nothing.
 Metric auc(bool from_logits = false);
+// The area under the curve of precision over recall, as Keras' AUC(curve="PR") interpolates it: tells
+// more than auc() where one of the classes is rare.
+Metric pr_auc(bool from_logits = false);
+// Of numbers: the root of the mean squared error, over all predictions.
+Metric root_mean_squared_error();
+// The coefficient of determination, 1 - squared errors / squared distances of the labels from their
+// mean, of predictions [batch] or [batch, k]: the mean over the k columns. 0 for equal labels.
+Metric r2_score();
 // A loss, as the mean over all predictions.
 Metric metric_of(const Loss& loss);
 

@@ -50,6 +50,26 @@ std::vector<NamedLayer> named_layers(const Architecture& architecture) {
   return layers;
 }
 
+Architecture with_input_types(const Architecture& architecture, const std::vector<TensorType>& types) {
+  std::vector<std::pair<SymbolicTensor, SymbolicTensor>> made;  // of the tensors of the architecture
+  const auto made_of = [&made](const std::vector<SymbolicTensor>& tensors) {
+    std::vector<SymbolicTensor> result;
+    for (const SymbolicTensor& tensor : tensors)
+      result.push_back(
+          std::ranges::find(made, tensor, [](const auto& entry) { return entry.first; })->second);
+    return result;
+  };
+  for (std::size_t i = 0; i < architecture.inputs.size(); ++i) {
+    SymbolicTensor::Def def = architecture.inputs[i].def();
+    def.type = types.at(i);
+    made.emplace_back(architecture.inputs[i], SymbolicTensor(std::move(def)));
+  }
+  for (const SymbolicTensor& result : layer_results(architecture))
+    made.emplace_back(
+        result, SymbolicTensor({.layer = result.def().layer, .inputs = made_of(result.def().inputs)}));
+  return {made_of(architecture.inputs), made_of(architecture.outputs), architecture.frozen};
+}
+
 void check_frozen(const Architecture& architecture) {
   if (architecture.frozen.empty()) return;
   std::vector<std::string> names;

@@ -24,6 +24,9 @@ struct NamedLayer {
 // of one name.
 std::vector<NamedLayer> named_layers(const Architecture& architecture);
 
+// The same layers, between inputs of these types. REQUIRES: a type for each input.
+Architecture with_input_types(const Architecture& architecture, const std::vector<TensorType>& types);
+
 // Throws invalid_argument, with the layers that there are, for a frozen one that is none of them.
 void check_frozen(const Architecture& architecture);
 

@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <string>
-#include <vector>
 
 #include "actors/layers/checks.h"
 #include "actors/layers/layers.h"
@@ -12,25 +10,6 @@
 
 namespace actorflow {
 namespace {
-
-// REQUIRES: an input or more.
-template <class Merge>
-Output folded(const std::vector<Output>& inputs, Merge function) {
-  return std::accumulate(inputs.begin() + 1, inputs.end(), inputs.front(), function);
-}
-
-template <class Merge>
-Layer merge(const char* kind, Merge function) {
-  return {kind, [=](LayerScope&, const std::vector<Output>& inputs) {
-            if (inputs.size() < 2)
-              throw invalid_argument(fmt::format("expected two inputs or more, got {}", inputs.size()));
-            return folded(inputs, function);
-          }};
-}
-
-void expect_inputs(const std::vector<Output>& inputs) {
-  if (inputs.empty()) throw invalid_argument("expected one input or more, got none");
-}
 
 // Of one example of x; all its dimensions are known, and there is an element.
 std::int64_t elements_of(Output x) {
@@ -89,28 +68,6 @@ Layer rescaling(double scale, double offset) {
 
 Layer activation(const Activation& function) {
   return {"activation", [function](LayerScope&, Output x) { return function(x); }};
-}
-
-Layer add() {
-  return merge("add", [](Output a, Output b) { return add(a, b); });
-}
-Layer multiply() {
-  return merge("multiply", [](Output a, Output b) { return multiply(a, b); });
-}
-
-Layer average() {
-  return {"average", [](LayerScope&, const std::vector<Output>& inputs) {
-            expect_inputs(inputs);
-            const Output total = folded(inputs, [](Output a, Output b) { return a + b; });
-            return total * (1.0 / static_cast<double>(inputs.size()));
-          }};
-}
-
-Layer concatenate(std::int64_t axis) {
-  return {"concatenate", [axis](LayerScope&, const std::vector<Output>& inputs) {
-            expect_inputs(inputs);
-            return concat(inputs, axis < 0 ? axis + inputs[0].shape().rank() : axis);
-          }};
 }
 
 }  // namespace actorflow

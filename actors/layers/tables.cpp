@@ -8,6 +8,7 @@ Layer embedding(std::int64_t rows, std::int64_t width, const Initializer& initia
   expect_positive("embedding", "rows", rows);
   expect_positive("embedding", "width", width);
   return {"embedding", [=](LayerScope& scope, Output ids) {
+            expect_ids(ids);
             return embedding_lookup(scope.weight("table", {rows, width}, initial), ids);
           }};
 }
@@ -17,7 +18,10 @@ Layer tied_embedding(std::int64_t rows, std::int64_t width, const Initializer& i
   expect_positive("tied_embedding", "width", width);
   return {"tied_embedding", [=](LayerScope& scope, Output x) {
             const Variable table = scope.weight("table", {rows, width}, initial);
-            if (!is_floating(x.dtype())) return embedding_lookup(table, x);
+            if (!is_floating(x.dtype())) {
+              expect_ids(x);
+              return embedding_lookup(table, x);
+            }
             const Output flat = matmul(reshape(x, {-1, width}), table, false, true);
             return reshape(flat, with_last(x.shape(), rows));
           }};

@@ -37,7 +37,10 @@ void Model::compile(CompileOptions options) {
   engine_->options = std::move(options);
 }
 
-const Architecture& Model::architecture() const { return engine_->architecture; }
+const Architecture& Model::architecture() const {
+  engine_->learn_inputs();
+  return engine_->architecture;
+}
 const CompileOptions& Model::compile_options() const { return engine_->compiled(); }
 
 History Model::fit(const TrainingData& data, const FitOptions& options) {
@@ -111,6 +114,27 @@ std::int64_t Model::count_parameters() {
 std::map<std::string, Tensor> Model::weights() const { return engine_->weights(); }
 
 void Model::set_weights(const std::map<std::string, Tensor>& weights) { engine_->set_weights(weights); }
+
+std::vector<std::string> Model::copy_weights(const Model& other) {
+  auto weights = engine_->weights();
+  const auto theirs = other.weights();
+  const auto their_layers = named_layers(other.engine_->architecture);
+  std::vector<std::string> names;
+  for (const NamedLayer& layer : named_layers(engine_->architecture)) {
+    const auto same = std::ranges::find(their_layers, layer.layer, &NamedLayer::layer);
+    if (same == their_layers.end()) continue;
+    names.push_back(layer.name);
+    for (const auto& [name, value] : theirs)
+      if (name.starts_with(same->name + "/"))
+        weights[layer.name + name.substr(same->name.size())] = value;
+  }
+  if (names.empty())
+    throw invalid_argument(
+        "copy_weights: the models share no layer; make one of the other's get_layer().output(), or give "
+        "each layer its weights by ModelLayer::set_weights()");
+  engine_->set_weights(weights);
+  return names;
+}
 
 ModelLayer Model::get_layer(const std::string& name) { return {*engine_, name}; }
 

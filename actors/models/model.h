@@ -104,6 +104,7 @@ class Model {
 
   // Says how to train. A second call keeps the weights, and begins with new optimizer slots.
   void compile(CompileOptions options);
+  // Its inputs have types as soon as the model has learned them from data.
   const Architecture& architecture() const;
   // Throws failed_precondition before compile().
   const CompileOptions& compile_options() const;
@@ -141,6 +142,10 @@ class Model {
   std::map<std::string, Tensor> weights() const;
   // Throws invalid_argument, with all differences, unless these are all of the model's variables.
   void set_weights(const std::map<std::string, Tensor>& weights);
+  // Takes from another model the weights of all outermost layers that both have: the same Layer, as in a
+  // model that is made of another one's get_layer().output(), whatever its name in each. Returns their
+  // names in this model. Throws invalid_argument if there are none, or if their shapes differ.
+  std::vector<std::string> copy_weights(const Model& other);
   // One of the outermost layers. Throws not_found, with the names that there are.
   ModelLayer get_layer(const std::string& name);
   // The names of the outermost layers, in the order of summary().

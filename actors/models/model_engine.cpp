@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "actors/layers/network_builder.h"
@@ -69,6 +70,15 @@ std::vector<TensorType> ModelEngine::types_of_inputs(const std::vector<TensorTyp
   return types;
 }
 
+void ModelEngine::learn_inputs() {
+  const auto& types = local ? local->nodes.input_types : learned_inputs;
+  const auto is_untyped = [](const SymbolicTensor& input) {
+    return input.def().type.dtype == DType::invalid;
+  };
+  if (in_fit || types.empty() || !std::ranges::any_of(architecture.inputs, is_untyped)) return;
+  architecture = with_input_types(architecture, types);
+}
+
 ModelEngine::ExampleTypes ModelEngine::divided(const std::vector<TensorType>& example) const {
   const std::size_t inputs = architecture.inputs.size(), outputs = architecture.outputs.size();
   const bool weighted = compiled().sample_weights;
@@ -91,10 +101,11 @@ ModelEngine::ExampleTypes ModelEngine::divided(const std::vector<TensorType>& ex
           {first_label, first_label + static_cast<std::ptrdiff_t>(outputs)}};
 }
 
-ModelEngine::Local::Local(const Architecture& architecture, std::vector<TensorType> inputs,
+ModelEngine::Local::Local(const Architecture& made, std::vector<TensorType> inputs,
                           const CompileOptions* options, std::optional<double> rate,
                           const std::shared_ptr<Runtime>& runtime)
-    : nodes(graph, architecture, std::move(inputs), options, rate),
+    : architecture(made),
+      nodes(graph, architecture, std::move(inputs), options, rate),
       server(runtime ? Server::local(runtime)
                      : Server::local(options ? options->extensions : Extensions{})),
       in_session(nodes, *server.runtime()),

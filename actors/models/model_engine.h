@@ -52,6 +52,10 @@ struct ModelEngine {
   // Types that the model takes, from those of the data or, if there are none, from input().
   std::vector<TensorType> types_of_inputs(const std::vector<TensorType>& given) const;
 
+  // Gives the inputs of the architecture the types that were learned from data. Tensors of it that were
+  // taken before belong to the one without types. Does nothing during a fit(), which uses it.
+  void learn_inputs();
+
   // Model::weights() and Model::set_weights().
   std::map<std::string, Tensor> weights();
   void set_weights(const std::map<std::string, Tensor>& weights);
@@ -97,10 +101,10 @@ struct ModelEngine {
 
   // In this process.
   struct Local {
-    Local(const Architecture& architecture, std::vector<TensorType> inputs,
-          const CompileOptions* options, std::optional<double> rate,
-          const std::shared_ptr<Runtime>& runtime);
+    Local(const Architecture& made, std::vector<TensorType> inputs, const CompileOptions* options,
+          std::optional<double> rate, const std::shared_ptr<Runtime>& runtime);
 
+    const Architecture architecture;  // that of the nodes, whatever the model's inputs learn later
     Graph graph;
     ModelGraph nodes;
     Server server;

@@ -11,6 +11,7 @@
 namespace actorflow {
 
 ModelLayer::ModelLayer(ModelEngine& engine, std::string name) : engine_(engine), name_(std::move(name)) {
+  engine_.learn_inputs();
   std::string names;
   for (const NamedLayer& layer : named_layers(engine_.architecture)) {
     if (layer.name == name_) results_ = layer.results;

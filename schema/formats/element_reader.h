@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,18 +49,24 @@ std::unique_ptr<ElementReader> read_lines(SourceRef source);
 struct CsvComponent {
   static constexpr int scalar = 0;
   DType dtype = DType::float32;
-  int first_column = 0;
+  int first_column = 0;  // counted from 0
   int count = scalar;
+  std::string column{};  // in place of first_column: the heading of the first column
+  // The text that counts where a field is empty, such as "0", "nan" or "unknown". None: an empty field
+  // is an error, but in a column of strings, where it is the empty string.
+  std::optional<std::string> default_value{};
 };
 
 struct CsvOptions {
   std::vector<CsvComponent> components;
-  bool header = true;  // the first record is not an element
+  bool header = true;  // the first record has the headings, and is not an element
   char delimiter = ',';
+  std::vector<std::string> na_values{};  // texts that count as empty fields, such as "NA" or "?"
 };
 
 // Comma-separated values with quoting (RFC 4180). Every record must have as many fields as the first
-// element. Errors name file, line and field.
+// element. Columns that are named by their headings may stand anywhere, in each file of several
+// elsewhere. Errors name file, line and field, this by its number, counted from 0, and its heading.
 std::unique_ptr<ElementReader> read_csv(SourceRef source, CsvOptions options);
 
 }  // namespace actorflow

@@ -61,6 +61,23 @@ const Tensor& probabilities() {
   return all;
 }
 
+// Of each row the probabilities in reverse order, halved: rows that do not sum up to 1.
+Tensor shares() {
+  std::vector<float> values;
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t i = classes; i-- > 0;)
+      values.push_back(probabilities().values<float>()[static_cast<std::size_t>(row * classes + i)] / 2);
+  return Tensor::of<float>({rows, classes}, values);
+}
+
+// One-hot rows: of the class number * step.
+Tensor one_hot_rows(std::int64_t step) {
+  return filled([step](double place) {
+    const auto row = static_cast<std::int64_t>(place) / classes;
+    return row * step % classes == static_cast<std::int64_t>(place) % classes ? 1 : 0;
+  });
+}
+
 Tensor class_numbers() {
   std::vector<std::int64_t> numbers;
   for (std::int64_t row = 0; row < rows; ++row) numbers.push_back(row * 7 % classes);
@@ -95,7 +112,8 @@ void expect_loss(const char* name, const Loss& loss, const Tensor& labels, const
   BOOST_TEST_REQUIRE(actual.values<float>().size() == expected.size());
   for (std::size_t row = 0; row < expected.size(); ++row)
     BOOST_TEST(
-        std::abs(static_cast<double>(actual.values<float>()[row]) - expected[row]) < 1e-5,
+        std::abs(static_cast<double>(actual.values<float>()[row]) - expected[row]) <
+            1e-6 * std::max(1.0, std::abs(expected[row])),
         name << " of row " << row << ": " << actual.values<float>()[row] << ", Keras " << expected[row]);
 }
 
@@ -168,9 +186,46 @@ BOOST_AUTO_TEST_CASE(losses_of_numbers_are_those_of_keras) {
   expect_loss("poisson", poisson(), counts(), probabilities(), poisson_of_counts);
 }
 
+BOOST_AUTO_TEST_CASE(more_losses_of_numbers_are_those_of_keras) {
+  using namespace keras_says;
+  const Tensor labels = expected_numbers();
+  const Tensor larger = mapped(labels, [](float label) { return label + 1.5F; });
+  expect_loss("percentage", mean_absolute_percentage_error(), larger, numbers(), percentage_error);
+  expect_loss("logarithmic", mean_squared_logarithmic_error(), counts(), numbers(), logarithmic_error);
+  expect_loss("log cosh", actorflow::log_cosh(), labels, numbers(), keras_says::log_cosh);
+  expect_loss("squared hinge", squared_hinge(), bits(), numbers(), squared_hinge_of_bits);
+  expect_loss("categorical hinge", actorflow::categorical_hinge(), one_hot_rows(7), numbers(),
+              keras_says::categorical_hinge);
+  expect_loss("cosine", actorflow::cosine_similarity(), labels, numbers(),
+              keras_says::cosine_similarity);
+}
+
+BOOST_AUTO_TEST_CASE(losses_of_probabilities_are_those_of_keras) {
+  using namespace keras_says;
+  const Tensor thirds = mapped(probabilities(), [](float p) { return p / 3; });
+  expect_loss("divergence", actorflow::kl_divergence(), thirds, shares(), keras_says::kl_divergence);
+  expect_loss("sparse", sparse_categorical_cross_entropy(), class_numbers(), shares(),
+              sparse_of_probabilities);
+  const Tensor one_hot = one_hot_rows(7);
+  expect_loss("rows", categorical_cross_entropy(), one_hot, shares(), categorical_of_probabilities);
+  expect_loss("smoothed", categorical_cross_entropy(0.2), one_hot, shares(), smoothed_of_probabilities);
+  expect_loss("binary", binary_cross_entropy(), bits(), probabilities(), binary_of_probabilities);
+  expect_loss("smoothed", binary_cross_entropy(0.2), bits(), probabilities(), smoothed_binary);
+  const Tensor sure = mapped(probabilities(), [](float p) { return std::nearbyint(p); });
+  expect_loss("binary, sure", binary_cross_entropy(), bits(), sure, binary_of_sure);
+  expect_loss("rows, sure", categorical_cross_entropy(), one_hot, one_hot_rows(5), categorical_of_sure);
+}
+
+BOOST_AUTO_TEST_CASE(metrics_of_numbers_are_those_of_keras) {
+  expect_metric(root_mean_squared_error(), expected_numbers(), numbers(),
+                keras_says::root_mean_squared_error);
+  expect_metric(r2_score(), expected_numbers(), numbers(), keras_says::r2_score);
+}
+
 BOOST_AUTO_TEST_CASE(metrics_of_classes_are_those_of_keras) {
   const Tensor labels = class_numbers();
   expect_metric(accuracy(), labels, logits(), keras_says::accuracy);
+  expect_metric(categorical_accuracy(), one_hot_rows(7), logits(), keras_says::categorical_accuracy);
   expect_metric(top_k_accuracy(1), labels, logits(), keras_says::top_1);
   expect_metric(top_k_accuracy(2), labels, logits(), keras_says::top_2);
   expect_metric(top_k_accuracy(5), labels, logits(), keras_says::top_5);
@@ -185,9 +240,12 @@ BOOST_AUTO_TEST_CASE(metrics_of_two_classes_are_those_of_keras) {
   expect_metric(precision(0.7), labels, said, keras_says::precision_above_0_7);
   expect_metric(recall(), labels, said, keras_says::recall);
   expect_metric(recall(0.7), labels, said, keras_says::recall_above_0_7);
+  expect_metric(f1_score(), labels, said, keras_says::f1_score);
   expect_metric(auc(), labels, said, keras_says::auc);
+  expect_metric(pr_auc(), labels, said, keras_says::pr_auc);
   const Tensor ties = mapped(said, [](float p) { return std::floor(p * 4 + 0.5F) / 4; });
   expect_metric(auc(), labels, ties, keras_says::auc_of_ties);
+  expect_metric(pr_auc(), labels, ties, keras_says::pr_auc_of_ties);
   const Tensor as_logits = mapped(said, [](float p) { return std::log(p / (1 - p)); });
   expect_metric(auc(true), labels, as_logits, keras_says::auc);
 }

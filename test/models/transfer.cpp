@@ -204,6 +204,47 @@ BOOST_AUTO_TEST_CASE(layers_within_a_frozen_layer_are_frozen) {
   BOOST_TEST(same(weights_of(model, "block"), before));
 }
 
+// Of a model that has learned its inputs from data, without an input().
+BOOST_AUTO_TEST_CASE(a_model_is_made_of_layers_of_a_trained_one) {
+  Model base = pretrained();
+  const auto [x, y] = points_of_a_line(12);
+  const auto said = base.predict(x);
+  BOOST_TEST((base.architecture().inputs[0].def().type == TensorType{DType::float32, {1}}));
+
+  Model features(base.architecture().inputs, {base.get_layer("dense_1").output()});
+  BOOST_TEST(features.copy_weights(base) == (Names{"dense", "dense_1"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(features.predict(x).describe() == "float32[12,3]");
+  const Layer head = base.architecture().outputs[0].def().layer.value();
+  Model again(features.architecture().inputs, {head(features.architecture().outputs[0])});
+  BOOST_TEST(again.copy_weights(base) == (Names{"dense", "dense_1", "head"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(identical(again.predict(x), said));
+
+  // The names of layers may differ: here the first is the second, after a new one.
+  const SymbolicTensor wide = input({1});
+  Model other(
+      {wide},
+      {head(base.architecture().outputs[0].def().inputs[0].def().layer.value()(dense(6)(wide)))});
+  BOOST_TEST(other.copy_weights(base) == (Names{"dense_1", "head"}), boost::test_tools::per_element());
+  BOOST_TEST(same(weights_of(other, "dense_1"), weights_of(base, "dense_1")));
+
+  base.compile({.loss = mean_squared_error(), .optimizer = Adam{0.05}});
+  base.fit({x, y}, quiet({.epochs = 2, .batch_size = 4}));  // it trains as before
+  Model unrelated = sequential(input({1}), {dense(1)});
+  BOOST_CHECK_EXCEPTION(unrelated.copy_weights(base), Error, says("the models share no layer"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_learned_under_a_strategy_gives_a_model_its_inputs) {
+  Model base = sequential({dense(4, tanh), dense(1)});
+  base.compile({.loss = mean_squared_error(), .optimizer = Adam{0.05}});
+  const auto [x, y] = points_of_a_line(12);
+  base.fit({x, y}, quiet({.batch_size = 4, .strategy = Mirrored{2}}));
+  Model features(base.architecture().inputs, {base.get_layer("dense").output()});
+  features.copy_weights(base);
+  BOOST_TEST(features.predict(x).describe() == "float32[12,4]");
+}
+
 BOOST_AUTO_TEST_CASE(what_layers_cannot_do_is_refused_by_name) {
   Model model = pretrained();
   BOOST_CHECK_EXCEPTION(model.get_layer("convolution"), Error,

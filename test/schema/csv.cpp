@@ -83,25 +83,76 @@ BOOST_AUTO_TEST_CASE(elements_can_be_passed_over) {
 
 BOOST_AUTO_TEST_CASE(a_value_of_another_type_is_named_with_its_place) {
   expect_error(header + "1,2,a,3\n1,x,b,3\n", Code::data_loss,
-               {"file:3:", "field 1", "float32", "'x'"});
-  expect_error(header + "1,,a,3\n", Code::data_loss, {"file:2:", "field 1", "''"});
-  expect_error(header + "1,2,a,3.5\n", Code::data_loss, {"file:2:", "field 3", "int64", "'3.5'"});
+               {"file:3:", "field 1 ('width')", "float32", "'x'"});
+  expect_error(header + "1,2,a,3.5\n", Code::data_loss,
+               {"file:2:", "field 3 ('label')", "int64", "'3.5'"});
   expect_error(header + "1,2,a,99999999999999999999\n", Code::data_loss, {"int64"});
-  expect_error("\"a\nb\"\n\n1\n", Code::data_loss, {"file:1:", "field 0", "float32"},
+  expect_error("\"a\nb\"\n\n1\n", Code::data_loss, {"file:1:", "field 0, counted from 0", "float32"},
                {.components = {{DType::float32, 0}}, .header = false});
 }
 
 BOOST_AUTO_TEST_CASE(records_of_another_length_are_named) {
-  expect_error(header + "1,2,a,3\n\n1,2,b\n", Code::data_loss, {"file:4:", "expected 4", "got 3"});
+  expect_error(header + "1,2,a,3\n\n1,2,b\n", Code::data_loss,
+               {"file:4:", "expected 4", "got 3", "field 3 ('label') is missing"});
+  expect_error(header + "1,2,a,3\n1,2,a,3,x\n", Code::data_loss,
+               {"file:3:", "expected 4", "got 5; 'x' is too much", "'label'", "quotes"});
+  expect_error(header + "1,2,a,3\n1,2,a,b,3\n", Code::data_loss, {"file:3:", "got 5"});
   expect_error("1,2\n", Code::invalid_argument, {"file:1:", "4 fields or more", "got 2"},
                {.components = flowers.components, .header = false});
   expect_error("1,2\n", Code::invalid_argument, {"CsvOptions::components"}, {});
 }
 
 BOOST_AUTO_TEST_CASE(wrong_quotes_are_named) {
-  expect_error(header + "1,2,a\"b,3\n", Code::data_loss, {"file:2:", "column 6", "quote"});
+  expect_error(header + "1,2,a\"b,3\n", Code::data_loss, {"file:2:", "field 2", "character 6", "quote"});
   expect_error(header + "1,2,\"a\"b,3\n", Code::data_loss, {"file:2:", "quote"});
   expect_error(header + "1,2,\"a,3\n4,5,b,6\n", Code::data_loss, {"file:2:", "not closed"});
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_field_has_a_default_or_is_an_error) {
+  const CsvOptions options{
+      .components = {{.dtype = DType::float32, .count = 2, .default_value = "-1"},
+                     {.dtype = DType::string, .first_column = 2},
+                     {.dtype = DType::int64, .first_column = 3, .default_value = "7"}},
+      .na_values = {"NA", "?"}};
+  const auto elements = read(header + "1,,a,\r\n NA ,\"\",?,?\r\n,2,,8\r\n", options);
+  BOOST_TEST_REQUIRE(elements.size() == 3u);
+  const auto of = [&](std::size_t row, std::size_t i) { return elements[row][0].values<float>()[i]; };
+  BOOST_TEST((std::vector{of(0, 0), of(0, 1), of(1, 0), of(1, 1), of(2, 0), of(2, 1)} ==
+              std::vector<float>{1, -1, -1, -1, -1, 2}));
+  BOOST_TEST(elements[0][2].scalar<std::int64_t>() == 7);
+  BOOST_TEST(elements[1][2].scalar<std::int64_t>() == 7);
+  BOOST_TEST(elements[2][2].scalar<std::int64_t>() == 8);
+  BOOST_TEST(elements[1][1].scalar<std::string>() == "");  // missing
+  BOOST_TEST(elements[2][1].scalar<std::string>() == "");
+
+  expect_error(header + "1,,a,3\n", Code::data_loss,
+               {"file:2:", "field 1 ('width')", "float32", "an empty field", "default_value"});
+  expect_error(header + "1,NA,a,3\n", Code::data_loss, {"field 1 ('width')", "'NA'", "default_value"},
+               {.components = flowers.components, .na_values = {"NA"}});
+  expect_error("1\n", Code::invalid_argument, {"default_value 'none'", "float32"},
+               {.components = {{.dtype = DType::float32, .default_value = "none"}}});
+}
+
+BOOST_AUTO_TEST_CASE(columns_may_be_named_by_their_headings) {
+  const CsvOptions options{.components = {{.dtype = DType::int64, .column = "label"},
+                                          {.dtype = DType::float32, .column = "width"}}};
+  for (const char* content : {"length,width,name,label\n1,2,a,3\n", "label, width \n3,2\n",
+                              "\xEF\xBB\xBF\"width\",x,\"label\"\n2,,3\n"}) {
+    const auto elements = read(content, options);
+    BOOST_TEST_REQUIRE(elements.size() == 1u);
+    BOOST_TEST(elements[0][0].scalar<std::int64_t>() == 3);
+    BOOST_TEST(elements[0][1].scalar<float>() == 2);
+  }
+  expect_error("length,breadth,label\n1,2,3\n", Code::invalid_argument,
+               {"file:1:", "no column is headed 'width'", "'length', 'breadth', 'label'"}, options);
+  expect_error("width,label,width\n1,2,3\n", Code::invalid_argument, {"two columns", "'width'"},
+               options);
+  expect_error("width,label\n1,2,3\n", Code::invalid_argument,
+               {"file:2:", "expected 2 fields", "'width', 'label'", "got 3"}, options);
+  CsvOptions without = options;
+  without.header = false;
+  expect_error("1,2\n", Code::invalid_argument, {"'label'", "CsvOptions::header", "first_column"},
+               without);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -22,7 +22,7 @@
 namespace actorflow {
 
 // Which of two values is the better one. `automatic`: the larger of what ends with "accuracy", "auc",
-// "precision" or "recall", the smaller of all else.
+// "precision", "recall", "f1_score" or "r2_score", the smaller of all else.
 enum class Better : std::uint8_t { automatic, smaller, larger };
 
 struct EarlyStoppingOptions {

@@ -5,6 +5,7 @@
 
 #include "actors/input/rows.h"
 #include "actors/models/fit/cluster_fit.h"
+#include "actors/models/fit/not_finite_data.h"
 
 namespace actorflow {
 
@@ -65,6 +66,22 @@ void ClusterFit::feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds)
   Tuple values = nodes_->micro_batch_values(step_nodes_, std::move(parts), share, example_);
   for (std::size_t i = 0; i < placeholders.size(); ++i)
     feeds.emplace_back(placeholders[i], std::move(values[i]));
+}
+
+// By the whole batch of the step, since what one replica's part makes infinite ends all of them.
+Error ClusterFit::blamed(const Error& error) const {
+  const auto batches = [this] {
+    BatchesOptions shape = batches_of(options_, engine_.compiled().seed);
+    if (own_data_) shape.batch_size /= task_.num_replicas();
+    return FitData(server_, source_, options_, shape).training;
+  };
+  const std::int64_t last =
+      std::max<std::int64_t>(next_place_ - (is_sync() ? 1 : task_.num_replicas()), 0);
+  const int epoch = epoch_of(last);
+  const bool same_epoch = is_sync() && epoch_of(place_) == epoch && place_ < last;
+  return with_blame(error, batches,
+                    {epoch, (same_epoch ? place_ : last) % steps_per_epoch_, last % steps_per_epoch_},
+                    types_.inputs.size(), types_.labels.size());
 }
 
 }  // namespace actorflow

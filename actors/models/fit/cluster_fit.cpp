@@ -77,6 +77,7 @@ ClusterFit::ClusterFit(Model& model, ModelEngine& engine, Server& server, const 
     : engine_(engine),
       server_(server),
       elastic_(elastic),
+      source_(data),
       options_(options),
       replica_options_(std::move(replica_options)),
       pipeline_(pipeline ? std::optional(*pipeline) : std::nullopt),
@@ -296,9 +297,15 @@ ReplicaEnd ClusterFit::run() {
     }
   };
   const Restore restore{task_.is_chief() ? &engine_ : nullptr};
-  const ReplicaEnd end =
-      run_replica(server_, *this, replica_options_, options_.interrupted ? *options_.interrupted : never,
-                  elastic_ ? &elastic_->task : nullptr);
+  const auto& interrupted = options_.interrupted ? *options_.interrupted : never;
+  const ReplicaEnd end = [&] {
+    try {
+      return run_replica(server_, *this, replica_options_, interrupted,
+                         elastic_ ? &elastic_->task : nullptr);
+    } catch (const Error& error) {
+      throw blamed(error);
+    }
+  }();
   if (task_.is_chief() && end == ReplicaEnd::left) adopt_saved();
   if (!task_.is_chief() && first_step_) steps_ = *first_step_ + place_;
   if (elastic_) {

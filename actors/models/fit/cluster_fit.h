@@ -110,6 +110,7 @@ class ClusterFit final : public ReplicaProgram {
   Feeds feeds_of(std::vector<Tuple> parts, std::int64_t examples, float share, int epoch) const;
   void feed_whole(std::vector<Tuple> parts, float share, Feeds& feeds) const;
   void feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds) const;
+  Error blamed(const Error& error) const;
 
   // Epochs and callbacks, at the chief: cluster_epochs.cpp.
   void begin_callbacks();
@@ -132,6 +133,7 @@ class ClusterFit final : public ReplicaProgram {
   ModelEngine& engine_;
   Server& server_;
   ElasticFit* elastic_;  // null: the tasks are the same to the end
+  const TrainingData& source_;
   const FitOptions& options_;
   ReplicaOptions replica_options_;
   std::optional<PipelineOptions> pipeline_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "actors/input/rows.h"
+#include "actors/models/fit/not_finite_data.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {
@@ -44,7 +45,7 @@ Logs evaluate(ModelEngine& model, const TrainingData& data, const EvaluateOption
 }
 
 FitLoop::FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, const FitOptions& options)
-    : engine_(engine), options_(options), totals_(engine.compiled().metrics) {
+    : engine_(engine), source_(data), options_(options), totals_(engine.compiled().metrics) {
   check_options(options, data);
   const std::int64_t parts = options.gradient_accumulation_steps;
   expect_divisible(options.batch_size, 1, parts);
@@ -95,6 +96,20 @@ Tuple FitLoop::values_of(std::vector<Tuple> parts, std::int64_t examples) const 
                                                  static_cast<float>(examples));
 }
 
+std::vector<Tensor> FitLoop::run_step(std::vector<Tuple> parts, std::int64_t examples) {
+  try {
+    return step_->plan.run(values_of(std::move(parts), examples));
+  } catch (const Error& error) {
+    const auto batches = [this] {
+      const BatchesOptions shape = batches_of(options_, engine_.compiled().seed);
+      return FitData(engine_.local->server, source_, options_, shape).training;
+    };
+    const FitProgress& at = engine_.progress;
+    throw with_blame(error, batches, {at.epoch, at.batches, at.batches},
+                     engine_.architecture.inputs.size(), engine_.architecture.outputs.size());
+  }
+}
+
 Logs FitLoop::run_epoch() {
   FitProgress& progress = engine_.progress;
   data_->training.begin_epoch(progress.epoch, progress.batches);
@@ -105,7 +120,7 @@ Logs FitLoop::run_epoch() {
     if (parts.empty()) break;
     std::int64_t examples = 0;
     for (const Tuple& part : parts) examples += rows_of(part);
-    const auto values = step_->plan.run(values_of(std::move(parts), examples));
+    const auto values = run_step(std::move(parts), examples);
     totals_.add(values, examples);
     line.step();
     callbacks_->on_batch_end(++progress.batches, values);

@@ -21,7 +21,7 @@ Logs evaluate(ModelEngine& model, const TrainingData& data, const EvaluateOption
 // model on the validation data, made in the present session.
 Logs logs_of_epoch(ModelEngine& model, const Totals& training, FitData& data, int epoch);
 
-// Training in this process.
+// Training in this process. REQUIRES: all that it is given outlives it.
 class FitLoop {
  public:
   FitLoop(Model& model, ModelEngine& engine, const TrainingData& data, const FitOptions& options);
@@ -32,8 +32,10 @@ class FitLoop {
   Logs run_epoch();
   bool is_whole_epoch() const;
   Tuple values_of(std::vector<Tuple> parts, std::int64_t examples) const;
+  std::vector<Tensor> run_step(std::vector<Tuple> parts, std::int64_t examples);
 
   ModelEngine& engine_;
+  const TrainingData& source_;
   const FitOptions& options_;
   TrainingStep* step_;  // of the engine
   std::optional<FitData> data_;

@@ -101,14 +101,21 @@ void name_library() {
   using Merging = af::Layer (*)();
   keep(&af::dense, &af::global_avg_pool, &af::global_max_pool, &af::embedding, &af::tied_embedding,
        &af::position_embedding, &af::attention, &af::flatten, &af::rescaling, &af::activation,
-       &af::average, &af::concatenate, static_cast<Merging>(&af::add),
-       static_cast<Merging>(&af::multiply));
+       &af::average, &af::concatenate, &af::dot, static_cast<Merging>(&af::add),
+       static_cast<Merging>(&af::multiply), static_cast<Merging>(&af::subtract),
+       static_cast<Merging>(&af::maximum), static_cast<Merging>(&af::minimum));
   // actors/layers/losses.h
-  keep(&af::soft_label_cross_entropy, &af::sigmoid_cross_entropy, &af::mean_squared_error,
-       &af::mean_absolute_error, &af::huber, &af::hinge, &af::poisson);
+  keep(&af::soft_label_cross_entropy, &af::sigmoid_cross_entropy, &af::sparse_categorical_cross_entropy,
+       &af::categorical_cross_entropy, &af::binary_cross_entropy, &af::kl_divergence,
+       &af::mean_squared_error, &af::mean_absolute_error, &af::mean_absolute_percentage_error,
+       &af::mean_squared_logarithmic_error, &af::huber, &af::log_cosh, &af::hinge, &af::squared_hinge,
+       &af::categorical_hinge, &af::cosine_similarity, &af::poisson);
   // actors/layers/metrics.h
-  keep(&af::accuracy, &af::top_k_accuracy, &af::binary_accuracy, &af::precision, &af::recall, &af::auc,
-       &af::metric_of);
+  keep(&af::accuracy, &af::categorical_accuracy, &af::top_k_accuracy, &af::binary_accuracy,
+       &af::precision, &af::recall, &af::f1_score, &af::auc, &af::pr_auc, &af::root_mean_squared_error,
+       &af::r2_score, &af::metric_of);
+  // actors/layers/preprocessing.h
+  keep(&af::normalization, &af::discretization, &af::category_encoding);
   // actors/layers/regularizer.h
   keep(&af::l1, &af::l2, &af::l1_l2);
   // actors/models/classifiers.h
@@ -130,6 +137,12 @@ void name_library() {
   keep(&af::whitening_filters);
   // actors/models/model.h
   keep(static_cast<af::Model (*)(const std::vector<af::Layer>&)>(&af::sequential));
+  // actors/models/preprocessing/adapt.h
+  keep(static_cast<af::Moments (*)(const af::Dataset&, std::size_t)>(&af::moments_of),
+       static_cast<af::Moments (*)(const af::Tensor&)>(&af::moments_of), &af::boundaries_of);
+  // actors/models/preprocessing/string_lookup.h, text_vectorization.h
+  keep(&af::StringLookup::adapt, &af::StringLookup::load, &af::TextVectorization::adapt,
+       &af::TextVectorization::words_of);
   // actors/models/text/sample.h
   keep(&af::sample);
   // actors/models/text/text_data.h

@@ -25,6 +25,8 @@ bits = (signs + 1) / 2
 # Leans to the label, and is often wrong.
 probabilities = (0.5 + 0.35 * np.sin(1.3 * places) + 0.14 * signs).astype("float32")
 counts = (places % 4).astype("float32")
+shares = probabilities[:, ::-1] / 2  # rows that do not sum up to 1
+sure = np.eye(CLASSES, dtype="float32")[np.arange(ROWS) * 5 % CLASSES]
 
 
 def show(name, values):
@@ -71,6 +73,22 @@ show_loss("hinge_of_signs", losses.Hinge(reduction=None), signs, numbers)
 show_loss("hinge_of_bits", losses.Hinge(reduction=None), bits, numbers)
 show_loss("poisson_of_counts", losses.Poisson(reduction=None), counts, probabilities)
 
+show_loss("percentage_error", losses.MeanAbsolutePercentageError(reduction=None), expected + np.float32(1.5), numbers)
+show_loss("logarithmic_error", losses.MeanSquaredLogarithmicError(reduction=None), counts, numbers)
+show_loss("log_cosh", losses.LogCosh(reduction=None), expected, numbers)
+show_loss("squared_hinge_of_bits", losses.SquaredHinge(reduction=None), bits, numbers)
+show_loss("categorical_hinge", losses.CategoricalHinge(reduction=None), one_hot, numbers)
+show_loss("cosine_similarity", losses.CosineSimilarity(reduction=None), expected, numbers)
+show_loss("kl_divergence", losses.KLDivergence(reduction=None), probabilities / 3, shares)
+show_loss("sparse_of_probabilities", losses.SparseCategoricalCrossentropy(reduction=None), classes, shares)
+show_loss("categorical_of_probabilities", losses.CategoricalCrossentropy(reduction=None), one_hot, shares)
+show_loss("smoothed_of_probabilities", losses.CategoricalCrossentropy(label_smoothing=0.2, reduction=None), one_hot, shares)
+show_loss("binary_of_probabilities", losses.BinaryCrossentropy(reduction=None), bits, probabilities)
+show_loss("smoothed_binary", losses.BinaryCrossentropy(label_smoothing=0.2, reduction=None), bits, probabilities)
+# Sure predictions, right and wrong: 0 and 1 are clipped.
+show_loss("binary_of_sure", losses.BinaryCrossentropy(reduction=None), bits, np.round(probabilities))
+show_loss("categorical_of_sure", losses.CategoricalCrossentropy(reduction=None), one_hot, sure)
+
 print("\n// Metrics: of batches of 10, 10 and 4 rows.")
 show_metric("accuracy", metrics.SparseCategoricalAccuracy(), *batches(classes, logits))
 for k in (1, 2, 5):
@@ -83,9 +101,15 @@ show_metric("precision_above_0_7", metrics.Precision(thresholds=0.7), *judged)
 show_metric("recall", metrics.Recall(), *judged)
 show_metric("recall_above_0_7", metrics.Recall(thresholds=0.7), *judged)
 show_metric("auc", metrics.AUC(), *judged)
+show_metric("pr_auc", metrics.AUC(curve="PR"), *judged)
+show_metric("f1_score", metrics.F1Score(average="micro", threshold=0.5), *judged)
+show_metric("categorical_accuracy", metrics.CategoricalAccuracy(), *batches(one_hot, logits))
+show_metric("root_mean_squared_error", metrics.RootMeanSquaredError(), *batches(expected, numbers))
+show_metric("r2_score", metrics.R2Score(), *batches(expected, numbers))
 # Ties within a threshold's bin, probabilities of exactly 0 and 1.
 rounded = np.floor(probabilities[:, :1] * 4 + np.float32(0.5)) / 4
 show_metric("auc_of_ties", metrics.AUC(), *batches(bits[:, :1], rounded))
+show_metric("pr_auc_of_ties", metrics.AUC(curve="PR"), *batches(bits[:, :1], rounded))
 
 print("\n// Penalties on weights.")
 regularizers = keras.regularizers

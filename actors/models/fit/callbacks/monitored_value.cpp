@@ -9,7 +9,8 @@ namespace actorflow {
 namespace {
 
 bool grows(const std::string& name) {
-  constexpr std::array<std::string_view, 4> growing = {"accuracy", "auc", "precision", "recall"};
+  constexpr std::array<std::string_view, 6> growing = {"accuracy", "auc",      "precision",
+                                                       "recall",   "f1_score", "r2_score"};
   return std::ranges::any_of(growing, [&](std::string_view end) { return name.ends_with(end); });
 }
 
