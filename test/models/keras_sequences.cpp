@@ -55,7 +55,7 @@ Examples images(bool are_short = false) {
   for (std::size_t i = 0; i < 320 * 64; ++i) {
     const auto row = static_cast<std::int64_t>(i / 8 % 8);
     const bool is_there = !are_short || row < 8 - labels.values<std::int64_t>()[i / 64] % 4;
-    const float pixel = static_cast<float>(all[0].values<std::uint8_t>()[i]) / 16;
+    const float pixel = static_cast<float>(all[0].values<std::uint8_t>()[i]) / 256;
     x.mutable_values<float>()[i] = is_there ? pixel : 0;
   }
   return {x, labels};

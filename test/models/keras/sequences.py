@@ -3,7 +3,7 @@ test/models/keras_sequences.cpp compares fit() and predict(). To be run as histo
 
   KERAS_BACKEND=torch /tmp/keras/bin/python test/models/keras/sequences.py apps/data > test/models/keras/sequences.csv
 
-The weights begin as in histories.py. Of the first 320 digits the rows are steps with eight features, or the 16 pixels, divided by 16, of the third
+The weights begin as in histories.py. Of the first 320 digits the rows are steps with eight features, pixels divided by 256, or the 16 pixels, divided by 16, of the third
 and fourth row are ids.
 """
 import gzip
@@ -36,13 +36,13 @@ def begin(model):
     model.set_weights(values)
 
 
-images = idx("train-images-idx3-ubyte")[:320].astype("float32") / 16
+images = idx("train-images-idx3-ubyte")[:320].astype("float32") / 256
 labels = idx("train-labels-idx1-ubyte")[:320].astype("int64")
 # An image of digit d has 8 - d % 4 steps; the others are zeros.
 short = images.copy()
 for image, label in zip(short, labels):
     image[8 - label % 4:] = 0
-ids = (images[:, 2:4] * 16).astype("int64").reshape(320, 16) // 16
+ids = (images[:, 2:4] * 16).astype("int64").reshape(320, 16)
 nothing = {}
 
 
