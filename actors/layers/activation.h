@@ -25,7 +25,9 @@ class Activation {
 
   explicit operator bool() const { return static_cast<bool>(function_); }
   // Relu is computed together with what comes before it.
-  bool is_relu() const { return plain_ == &relu; }
+  bool is_relu() const { return is(&relu); }
+  // False also for a lambda that calls this function.
+  bool is(Output (*function)(Output)) const { return plain_ == function; }
   Output operator()(Output x) const { return function_ ? function_(x) : x; }
 
  private:

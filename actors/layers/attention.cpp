@@ -23,9 +23,10 @@ class Attention {
     const Output k = split_heads(projected("key", key));
     const Output v = split_heads(projected("value", value));
     const bool drops = options_.dropout > 0 && scope_.training();
-    // Dropout needs the weights. Which device computes is not known yet, so a GPU's limit holds for
-    // CPUs.
-    const Output attended = drops || head_width_ > widest_attention_on_gpu
+    see_no_masked(query, value, key);
+    // Dropout and masks need the weights. Which device computes is not known yet, so a GPU's limit holds
+    // for CPUs.
+    const Output attended = drops || visible_ || head_width_ > widest_attention_on_gpu
                                 ? attention_with_weights(q, k, v, drops)
                                 : dot_product_attention(q, k, v, options_.causal);
     const Output joined = reshape(attended, {-1, query.shape()[1], heads_ * head_width_});
@@ -42,6 +43,19 @@ class Attention {
     return scope_.apply(dense(units, {}, options).named(name), x);
   }
 
+  // Masked steps neither look nor are looked at.
+  void see_no_masked(Output query, Output value, Output key) {
+    const auto hide = [this](Output mask, const Shape& shape) {
+      if (!mask) return;
+      const Output seen = reshape(mask, shape);
+      visible_ = visible_ ? logical_and(visible_, seen) : seen;
+    };
+    const std::int64_t queries = query.shape()[1], keys = key.shape()[1];
+    hide(scope_.mask(query), {-1, 1, queries, 1});
+    hide(scope_.mask(value), {-1, 1, 1, keys});
+    if (key.edge != value.edge) hide(scope_.mask(key), {-1, 1, 1, keys});
+  }
+
   // [batch, length, heads * width] -> [batch, length, heads, width].
   Output split_heads(Output x) { return reshape(x, {-1, x.shape()[1], heads_, head_width_}); }
 
@@ -54,7 +68,9 @@ class Attention {
       const std::int64_t queries = scores.shape()[2], keys = scores.shape()[3];
       scores = scores + scope_.graph().constant(causal_mask(queries, keys), "mask");
     }
+    if (visible_) scores = select(visible_, scores, scalar_like(scores, -1e30));
     Output weights = softmax(scores);
+    if (visible_) weights = select(visible_, weights, scalar_like(weights, 0));
     if (drops) weights = dropout(weights, options_.dropout, scope_.seed(), scope_.step());
     return heads_first(batch_matmul(weights, heads_first(v)));
   }
@@ -62,6 +78,7 @@ class Attention {
   LayerScope& scope_;
   std::int64_t heads_, head_width_;
   const AttentionOptions& options_;
+  Output visible_;  // bool, of the shape of the scores or one that broadcasts to it; or empty
 };
 
 }  // namespace
@@ -79,7 +96,9 @@ Layer attention(std::int64_t heads, std::int64_t head_width, const AttentionOpti
             }
             Attention attend(scope, heads, head_width, options);
             const Output value = inputs.size() > 1 ? inputs[1] : inputs[0];
-            return attend(inputs[0], value, inputs.size() > 2 ? inputs[2] : value);
+            const Output y = attend(inputs[0], value, inputs.size() > 2 ? inputs[2] : value);
+            scope.set_mask(y, scope.mask(inputs[0]));
+            return y;
           }};
 }
 

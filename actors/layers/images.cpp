@@ -50,6 +50,13 @@ std::vector<std::int64_t> places_of(Output x) {
   return axes;
 }
 
+// The mean over the steps of x [batch, steps, channels] that the mask has.
+Output mean_of_masked(Output x, Output mask) {
+  expect_rank(x, 3, "a masked series [batch, steps, channels]");
+  const Output counts = cast(expand_dims(mask, {2}), x.dtype());
+  return sum(x * counts, {1}) / maximum(sum(counts, {1}), scalar_like(x, 1));
+}
+
 }  // namespace
 
 Layer conv2d(std::int64_t filters, Extent window, const Activation& activation,
@@ -81,7 +88,11 @@ Layer avg_pool(Extent windows, const PoolOptions& options) {
 }
 
 Layer global_avg_pool() {
-  return {"global_avg_pool", [](LayerScope&, Output x) { return mean(x, places_of(x)); }};
+  return {"global_avg_pool", [](LayerScope& scope, Output x) {
+            const auto places = places_of(x);
+            const Output mask = scope.mask(x);
+            return mask ? mean_of_masked(x, mask) : mean(x, places);
+          }};
 }
 
 Layer global_max_pool() {

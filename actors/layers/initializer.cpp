@@ -1,8 +1,12 @@
 #include "actors/layers/initializer.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "dataflow/graph/precision.h"
+#include "kernels/control/control_flow.h"
 #include "kernels/ops.h"
+#include "kernels/ops/arrays.h"
 
 namespace actorflow {
 namespace {
@@ -65,5 +69,28 @@ Initializer glorot_normal() { return scaled_normal(glorot); }
 Initializer he_uniform() { return scaled_uniform(he); }
 Initializer he_normal() { return scaled_normal(he); }
 Initializer lecun_normal() { return scaled_normal(lecun); }
+
+// Of a matrix of normally distributed elements the nearest orthogonal one is distributed uniformly among
+// all of them. Newton's and Schulz' iteration, X <- (3 X - X X^T X) / 2, goes there from every X whose
+// singular values are below sqrt(3) (Higham, Functions of Matrices, 2008, section 8.3).
+Initializer orthogonal(double gain) {
+  return [gain](Graph& graph, const Shape& shape, std::uint64_t seed) {
+    return graph.precision(Precision::float32, [&] {
+      const std::int64_t wide = shape[shape.rank() - 1], tall = shape.elements() / wide;
+      const std::int64_t few = std::min(wide, tall), many = std::max(wide, tall);
+      const Output drawn = random_normal(graph, {few, many}, 0, 1, seed);
+      const Output identity = one_hot(range(graph, 0, few), few);
+      const auto product = [](Output x) { return matmul(x, x, false, true); };
+      const auto is_far = [&](const LoopVariables& v) {
+        return max(abs(product(v[0]) - identity)) > 1e-5;
+      };
+      const auto nearer = [&](const LoopVariables& v) {
+        return v[0] * 1.5 - matmul(product(v[0]), v[0]) * 0.5;
+      };
+      const Output rows = while_loop(is_far, nearer, drawn * rsqrt(sum(square(drawn)))) * gain;
+      return reshape(tall > wide ? transpose(rows) : rows, shape);
+    });
+  };
+}
 
 }  // namespace actorflow

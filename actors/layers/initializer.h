@@ -32,5 +32,8 @@ Initializer he_uniform();
 Initializer he_normal();
 // LeCun et al. 1998: of the variance 1 / fan in.
 Initializer lecun_normal();
+// Saxe et al. 2014: a random matrix whose rows, or columns if they are fewer, are orthogonal and of
+// length `gain`. Of more than two dimensions the last one is that of the columns. REQUIRES: a dimension.
+Initializer orthogonal(double gain = 1);
 
 }  // namespace actorflow

@@ -6,6 +6,7 @@
 
 #include "actors/layers/checks.h"
 #include "dataflow/values/error.h"
+#include "kernels/ops.h"
 
 namespace actorflow {
 namespace {
@@ -15,6 +16,17 @@ std::uint64_t mixed(std::uint64_t seed, std::string_view name) {
   std::uint64_t hash = 0xcbf29ce484222325 ^ (seed * 0x9e3779b97f4a7c15);
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash >> 1;  // attributes of nodes are signed
+}
+
+// The mask that a result has from the inputs of its layer, or none.
+Output mask_from(const std::vector<Output>& inputs, Output result, const ModelPass& pass) {
+  Output all;
+  for (const Output& input : inputs) {
+    const Output mask = pass.mask(input);
+    if (!mask || result.shape().rank() < 3 || result.shape()[1] != mask.shape()[1]) return {};
+    all = !all || all.edge == mask.edge ? mask : logical_or(all, mask);
+  }
+  return all;
 }
 
 }  // namespace
@@ -37,6 +49,11 @@ Layer Layer::named(std::string name) const {
 
 Output Layer::build(LayerScope& scope, const std::vector<Output>& inputs) const {
   return def_->function(scope, inputs);
+}
+
+Output ModelPass::mask(Output x) const {
+  const auto found = masks.find(x.edge);
+  return found == masks.end() ? Output() : found->second;
 }
 
 const ModelVariables::Entry* ModelVariables::find(std::string_view name) const {
@@ -116,6 +133,8 @@ Output LayerScope::apply(const Layer& layer, const std::vector<Output>& inputs) 
   LayerScope inner(pass_, prefix_ + name + "/", trainable_ && !is_frozen);
   return graph().name_scope(name, [&] {
     const Output result = built_as("layer", name, [&] { return layer.build(inner, inputs); });
+    if (!pass_.masks.empty() && !pass_.masks.contains(result.edge))
+      if (const Output mask = mask_from(inputs, result, pass_)) pass_.masks.emplace(result.edge, mask);
     if (prefix_.empty()) pass_.layers.push_back({name, layer.kind(), result.type(), inner.trainable()});
     return result;
   });

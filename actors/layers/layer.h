@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -101,6 +102,10 @@ struct ModelPass {
   std::vector<Output> losses{};       // float32 scalars besides the model's own loss
   std::vector<LayerRecord> layers{};  // the outermost ones
   std::set<std::string> frozen{};     // the names of outermost layers that do not learn
+  // Of tensors that have one: see LayerScope::mask(). Empty: none, although an input has one.
+  std::map<Edge, Output> masks{};
+
+  Output mask(Output x) const;
 };
 
 // The place of a layer in a model: what its function may use.
@@ -134,6 +139,14 @@ class LayerScope {
   void update(Output assignment) { pass_.updates.push_back(assignment); }
   // Adds a float32 scalar to the loss.
   void add_loss(Output loss) { pass_.losses.push_back(loss); }
+
+  // The mask of a tensor [batch, steps, ...], bool [batch, steps]: false where an example, which is
+  // shorter than others, has no step. Empty if the tensor has none. A mask goes on by itself from the
+  // inputs of a layer to a result [batch, steps, ...] of as many steps: where several inputs have one,
+  // a step counts that one of them has; where one has none, the result has none.
+  Output mask(Output x) const { return pass_.mask(x); }
+  // Gives the result of this layer another mask, or none: for layers whose steps are not their input's.
+  void set_mask(Output x, Output mask) { pass_.masks[x.edge] = mask; }
 
   // The result of a layer within this one. Its variables are named after both.
   Output apply(const Layer& layer, Output x) { return apply(layer, std::vector<Output>{x}); }

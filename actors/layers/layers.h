@@ -7,10 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "actors/layers/activation.h"
 #include "actors/layers/functional.h"
 #include "actors/layers/layer.h"
+#include "actors/layers/recurrent.h"
 #include "kernels/ops.h"
 
 namespace actorflow {
@@ -43,9 +45,31 @@ struct PoolOptions {
 Layer max_pool(Extent windows = 2, const PoolOptions& options = {});
 Layer avg_pool(Extent windows = 2, const PoolOptions& options = {});
 // Over all places: images [batch, height, width, channels], or texts and series [batch, length,
-// channels] -> [batch, channels].
+// channels] -> [batch, channels]. The mean is over the places that the mask has (masking()), the maximum
+// over all, as Keras'; the mean of none is 0.
 Layer global_avg_pool();
 Layer global_max_pool();
+
+// `causal`: step t sees no later ones.
+enum class SeriesPadding : std::uint8_t { valid, same, causal };
+struct Conv1dOptions {
+  std::int64_t strides = 1;
+  SeriesPadding padding = SeriesPadding::valid;
+  std::int64_t dilation = 1;  // a window sees one step in so many; 1 where strides are more
+  bool bias = true;
+  Initializer weights = glorot_uniform();
+  Initializer biases = zeros();
+  Regularizer regularizer{};  // of the filters
+};
+// Series [batch, steps, channels] -> [batch, ., filters]; weights [window, channels, filters].
+Layer conv1d(std::int64_t filters, std::int64_t window, const Activation& activation = {},
+             const Conv1dOptions& options = {});
+struct Pool1dOptions {
+  std::int64_t strides = 0;  // 0: as large as the windows
+  Padding padding = Padding::valid;
+};
+Layer max_pool1d(std::int64_t window = 2, const Pool1dOptions& options = {});
+Layer avg_pool1d(std::int64_t window = 2, const Pool1dOptions& options = {});
 
 struct BatchNormOptions {
   double kept = 0.99;  // of a moving average in a step (Keras' momentum)
@@ -63,6 +87,11 @@ Layer dropout(double rate);
 // ids [batch, ...], int32 or int64 -> [batch, ..., width]: rows of a table of `rows`.
 Layer embedding(std::int64_t rows, std::int64_t width,
                 const Initializer& initial = uniform(-0.05, 0.05));
+struct EmbeddingLayerOptions {
+  Initializer initial = uniform(-0.05, 0.05);
+  bool mask_zero = false;  // ids [batch, length] that are 0 are none: the result has a mask
+};
+Layer embedding(std::int64_t rows, std::int64_t width, const EmbeddingLayerOptions& options);
 // One layer for both ends of a model (Press and Wolf 2017). Called with ids it is embedding(); called
 // with vectors [batch, ..., width] it gives logits [batch, ..., rows], the products with each row of the
 // table.
@@ -82,6 +111,19 @@ struct AttentionOptions {
 // length, width] attends to itself; of two inputs the first attends to the second; three are query,
 // value and key, as Keras orders them. The result has the shape of the first input.
 Layer attention(std::int64_t heads, std::int64_t head_width, const AttentionOptions& options = {});
+
+// Steps of series [batch, steps, features] whose features all have this value are none: they become 0,
+// and the result has a mask (LayerScope::mask). Recurrent layers keep their state there, attention()
+// does not look there, global_avg_pool() and the loss leave them out. Layers that keep the steps pass
+// the mask on; those that change them, such as conv1d(), flatten() and reshape(), do not.
+Layer masking(double value = 0);
+// The layer at each step of [batch, steps, ...], with the same weights. dense() and what works element
+// by element do not need it.
+Layer time_distributed(const Layer& layer);
+// [batch, features] -> [batch, times, features].
+Layer repeat_vector(std::int64_t times);
+// Another order of the axes behind the batch, which are counted from 1: permute({2, 1}).
+Layer permute(const std::vector<std::int64_t>& axes);
 
 // [batch, ...] -> [batch, all the rest].
 Layer flatten();

@@ -56,7 +56,11 @@ Layer reshape(const Shape& shape) {
   if (std::ranges::count(shape.dims(), Shape::unknown) > 1)
     throw invalid_argument(
         fmt::format("reshape: expected at most one dimension of -1, got {}", shape.to_string()));
-  return {"reshape", [shape](LayerScope&, Output x) { return reshape(x, reshaped(shape, x)); }};
+  return {"reshape", [shape](LayerScope& scope, Output x) {
+            const Output y = reshape(x, reshaped(shape, x));
+            scope.set_mask(y, {});
+            return y;
+          }};
 }
 
 Layer rescaling(double scale, double offset) {

@@ -5,12 +5,19 @@
 namespace actorflow {
 
 Layer embedding(std::int64_t rows, std::int64_t width, const Initializer& initial) {
+  return embedding(rows, width, EmbeddingLayerOptions{.initial = initial});
+}
+
+Layer embedding(std::int64_t rows, std::int64_t width, const EmbeddingLayerOptions& options) {
   expect_positive("embedding", "rows", rows);
   expect_positive("embedding", "width", width);
-  return {"embedding", [=](LayerScope& scope, Output ids) {
-            expect_ids(ids);
-            return embedding_lookup(scope.weight("table", {rows, width}, initial), ids);
-          }};
+  return {
+      "embedding", [=](LayerScope& scope, Output ids) {
+        if (options.mask_zero) expect_rank(ids, 2, "[batch, length]");
+        const Output y = embedding_lookup(scope.weight("table", {rows, width}, options.initial), ids);
+        if (options.mask_zero) scope.set_mask(y, ids != 0);
+        return y;
+      }};
 }
 
 Layer tied_embedding(std::int64_t rows, std::int64_t width, const Initializer& initial) {

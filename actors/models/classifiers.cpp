@@ -84,6 +84,11 @@ Architecture lenet(const Shape& image, std::int64_t classes) {
                input(image));
 }
 
+Architecture row_lstm(const Shape& image, std::int64_t classes, std::int64_t units) {
+  const Shape rows{image[0], image[1] * image[2]};
+  return chain({reshape(rows), lstm(units), dense(classes)}, input(image));
+}
+
 Architecture resnet20(const Shape& image, std::int64_t classes, const Regularizer& regularizer) {
   const SymbolicTensor images = input(image);
   SymbolicTensor x = normalised()(conv3x3(16, 1, regularizer)(images));

@@ -18,6 +18,10 @@ Architecture mlp(const std::vector<std::int64_t>& hidden, std::int64_t classes =
 // 512 (relu) and `classes`, after LeCun et al. 1998. (The maximum of a relu is the relu of the maximum.)
 // `image` is [height, width, channels].
 Architecture lenet(const Shape& image = {28, 28, 1}, std::int64_t classes = 10);
+// An LSTM of so many units that reads the rows of an image [height, width, channels] from the first to
+// the last, each as a step, then a dense layer.
+Architecture row_lstm(const Shape& image = {28, 28, 1}, std::int64_t classes = 10,
+                      std::int64_t units = 128);
 // He et al. 2016, section 4.2, n = 3: 3x3 convolutions with batch normalisation in three stages of three
 // residual blocks, of 16, 32 and 64 channels, and shortcuts without weights (option A). The regularizer
 // is of all filters and of the last layer's weights; images/recipe.h says how it was trained.

@@ -97,6 +97,7 @@ void ModelGraph::add_predictions() {
   predictions = build(pass);
   layers = std::move(pass.layers);
   losses_ = std::move(pass.losses);
+  masks_ = masks_of(pass, predictions);
 }
 
 void ModelGraph::expect_one_rate() const {
@@ -127,7 +128,8 @@ void ModelGraph::add_testing(const CompileOptions& options, std::vector<TensorTy
   check_outputs(options, predictions.size());
   label_types = std::move(types);
   graph.on(stages_.back().device, [&] {
-    const LabelFeeds feeds = add_label_feeds(options.sample_weights);
+    LabelFeeds feeds = add_label_feeds(options.sample_weights);
+    feeds.masks = masks_;
     test = graph.name_scope("test", [&] { return measure(options, losses_, predictions, feeds); });
     labels = feeds.labels;  // from here on it can be tested
     sample_weights = feeds.sample_weights;

@@ -135,6 +135,7 @@ class ModelGraph {
   std::uint64_t seed_;
   std::string differing_rates_;  // two variables with theirs, or empty
   std::vector<Output> losses_;  // that layers have added, when not training
+  std::vector<Output> masks_;   // of the predictions
   // With all-reduce, of the present step: what all replicas have measured, and the first one's rate.
   Output reduced_row_, reduced_rate_;
 };

@@ -86,7 +86,8 @@ std::vector<GradientAndVariable> ModelGraph::train_whole(StepNodes& step, const 
                    .training = true,
                    .step = global_step};
     const auto trained = build(pass);
-    LabelFeeds feeds{labels, step.weights, replica.weights, replica.share};
+    const LabelFeeds feeds{labels, step.weights, replica.weights, replica.share,
+                           masks_of(pass, trained)};
     step.measured = measure(options, pass.losses, trained, feeds);
     // Averages are of the first replica's batches: an update by each would depend on their order.
     if (number == 0) keep_updates(step, pass);

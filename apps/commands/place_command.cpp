@@ -34,7 +34,8 @@ std::vector<DeviceName> devices_of(const PlaceCommand& command) {
 
 // Of the data that the model is usually trained on.
 LabelledTypes example_data(const std::string& model) {
-  if (model == "transformer") return {{DType::int64, {64}}, {64}, 65, std::string(65, ' ')};
+  if (model == "transformer" || model == "char_lstm")
+    return {{DType::int64, {64}}, {64}, 65, std::string(65, ' ')};
   const bool is_in_colour = model == "resnet20" || model == "fast";
   const Shape image = is_in_colour ? Shape{32, 32, 3} : Shape{28, 28, 1};
   return {.example = {DType::float32, image}, .label = {}, .classes = 10, .alphabet = {}};

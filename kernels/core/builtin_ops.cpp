@@ -13,7 +13,7 @@ std::vector<Op> list_builtin_ops() {
                             dropout_ops,     embedding_ops,  histogram_ops,      special_function_ops,
                             tile_ops,        cumsum_ops,     along_axis_ops,     top_k_ops,
                             cond_ops,        while_loop_ops, while_gradient_ops, softmax_gradient_ops,
-                            attention_ops}) {
+                            attention_ops,   recurrent_ops}) {
     const auto ops = family();
     all.insert(all.end(), ops.begin(), ops.end());
   }

@@ -39,6 +39,7 @@ std::vector<Op> histogram_ops();     // histogram.cu
 std::vector<Op> special_function_ops();  // special_functions.cu
 std::vector<Op> softmax_gradient_ops();  // softmax_gradient.cu
 std::vector<Op> attention_ops();         // attention.cu
+std::vector<Op> recurrent_ops();         // recurrent.cu
 std::vector<Op> tile_ops();              // tile.cu
 std::vector<Op> cumsum_ops();            // cumsum.cu
 std::vector<Op> along_axis_ops();        // along_axis.cu

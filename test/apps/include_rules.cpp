@@ -57,6 +57,8 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
     {"kernels/rows", {"kernels", "kernels/core", "kernels/devices", "kernels/loops", "kernels/ops"}},
     {"kernels/attention",
      {"kernels", "kernels/core", "kernels/devices", "kernels/loops", "kernels/products"}},
+    {"kernels/recurrent",
+     {"kernels", "kernels/core", "kernels/devices", "kernels/loops", "kernels/products"}},
     {"kernels/control", {"kernels", "kernels/core", "kernels/devices"}},
 
     {"schema", {}},

@@ -9,6 +9,7 @@
 #include "actors/client/dataset_iterator.h"
 #include "actors/models/fit/callbacks.h"
 #include "actors/models/model.h"
+#include "test/models/support/keras_numbers.h"
 #include "test/models/support/toy_data.h"
 
 BOOST_AUTO_TEST_SUITE(keras)
@@ -19,45 +20,6 @@ using namespace actorflow::test;
 namespace {
 
 const std::string data = ACTORFLOW_SOURCE_DIR "/apps/data/";
-
-// Element i of weight w is sin(i + w + 1) / sqrt(number of inputs); vectors begin as 0.
-void begin_as_keras(Model& model, const std::vector<std::string>& names) {
-  auto weights = model.weights();
-  for (std::size_t w = 0; w < names.size(); ++w) {
-    Tensor& value = weights.at(names[w]);
-    const Shape shape = value.shape();
-    value = Tensor::zeros(DType::float32, shape);
-    if (shape.rank() < 2) continue;
-    const double inputs = static_cast<double>(shape.elements() / shape[shape.rank() - 1]);
-    auto values = value.mutable_values<float>();
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = static_cast<float>(std::sin(static_cast<double>(i + w) + 1) / std::sqrt(inputs));
-  }
-  model.set_weights(weights);
-}
-
-struct Row {
-  std::string model, metric;
-  std::size_t epoch = 0;
-  double value = 0;
-};
-
-std::vector<Row> rows_of_keras(const std::string& model) {
-  std::ifstream file(ACTORFLOW_SOURCE_DIR "/test/models/keras/histories.csv");
-  std::vector<Row> rows;
-  for (std::string line; std::getline(file, line);) {
-    Row row;
-    std::string epoch, value;
-    std::istringstream fields(line);
-    std::getline(
-        std::getline(std::getline(std::getline(fields, row.model, ','), epoch, ','), row.metric, ','),
-        value);
-    row.epoch = std::stoul(epoch);
-    row.value = std::stod(value);
-    if (row.model == model) rows.push_back(row);
-  }
-  return rows;
-}
 
 Dataset flowers() {
   return Dataset::csv({data + "iris.csv"}, {.components = {{DType::float32, 0, 4}, {DType::int64, 4}}});
@@ -87,13 +49,7 @@ Model perceptron(bool sample_weights = false) {
 }
 
 void expect_same(const History& history, const std::string& model) {
-  const auto rows = rows_of_keras(model);
-  BOOST_TEST_REQUIRE(rows.size() >= 6U);
-  for (const Row& row : rows) {
-    const double ours = history.of(row.metric).at(row.epoch - 1);
-    BOOST_TEST(std::abs(ours - row.value) < 1e-5, model << " epoch " << row.epoch << " " << row.metric
-                                                        << ": " << ours << ", Keras " << row.value);
-  }
+  expect_same_history(history, model, "histories.csv");
 }
 
 }  // namespace

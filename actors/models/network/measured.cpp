@@ -23,6 +23,19 @@ Output per_example(Output loss) {
   return axes.empty() ? loss : mean(loss, axes);
 }
 
+// A loss [n, steps, ...] without that of masked steps, so that its mean is over the others, as in Keras.
+// Those are the steps of the batch that this pass has: a replica or a micro-batch counts its own.
+Output without_masked(Output loss, Output mask, const LabelFeeds& feeds) {
+  if (!mask || loss.shape().rank() < 2 || loss.shape()[1] != mask.shape()[1]) return loss;
+  const Output steps = cast(mask, loss.dtype());
+  const Output of_example =
+      feeds.weights ? cast(reshape(feeds.weights, {-1, 1}), loss.dtype()) : scalar_like(loss, 1);
+  const Output all = sum(ones_like(steps) * of_example), counted = sum(steps * of_example);
+  Shape shape{Shape::unknown, mask.shape()[1]};
+  while (shape.rank() < loss.shape().rank()) shape.push_back(1);
+  return loss * reshape(steps * (all / maximum(counted, scalar_like(counted, 1))), shape);
+}
+
 // The mean over the examples, also over those of the batch's other parts.
 Output mean_cost(Output costs, const LabelFeeds& feeds) {
   if (feeds.sample_weights) costs = costs * feeds.sample_weights;
@@ -58,14 +71,22 @@ Output compared(const std::function<Output(Output, Output)>& function, Output pr
 
 }  // namespace
 
+std::vector<Output> masks_of(const ModelPass& pass, const std::vector<Output>& predicted) {
+  if (pass.masks.empty()) return {};
+  std::vector<Output> masks;
+  for (const Output& prediction : predicted) masks.push_back(pass.mask(prediction));
+  return masks;
+}
+
 Output loss_of(const CompileOptions& options, const std::vector<Output>& predicted,
                const LabelFeeds& feeds) {
   Output total;
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     const Loss& loss = options.loss.list()[i];
     Output cost = built_as("loss", loss.name, [&] {
-      return mean_cost(per_example(without_short(compared(loss.of, predicted[i], feeds.labels[i]))),
-                       feeds);
+      const Output costs = without_short(compared(loss.of, predicted[i], feeds.labels[i]));
+      const Output mask = feeds.masks.empty() ? Output() : feeds.masks[i];
+      return mean_cost(per_example(without_masked(costs, mask, feeds)), feeds);
     });
     if (!options.loss_weights.empty()) cost = cost * options.loss_weights[i];
     total = total ? total + cost : cost;

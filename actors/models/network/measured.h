@@ -14,14 +14,19 @@ struct Measured {
   std::vector<Output> metrics;
 };
 
-// The placeholders that losses and metrics need besides predictions.
+// What losses and metrics need besides predictions.
 struct LabelFeeds {
   std::vector<Output> labels;
   Output sample_weights;  // float32 [n], or empty
   // For a part of a batch; otherwise empty. weights, float32 [n]: those of its examples, 0 for an
   // example that only fills a gap. share, float32 scalar: the divisor of the sum of their losses.
   Output weights, share;
+  std::vector<Output>
+      masks{};  // of the predictions, bool [n, steps] or empty; none: no prediction has one
 };
+
+// The masks of predictions (LayerScope::mask), for LabelFeeds.
+std::vector<Output> masks_of(const ModelPass& pass, const std::vector<Output>& predicted);
 
 // The mean over the examples of the outputs' losses times the outputs' weights, without penalties.
 Output loss_of(const CompileOptions& options, const std::vector<Output>& predicted,

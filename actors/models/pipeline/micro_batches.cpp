@@ -151,7 +151,8 @@ void MicroBatches::measure(MicroBatch& micro_batch) {
   std::vector<Output> predicted;
   for (const SymbolicTensor& output : model_.architecture.outputs)
     predicted.push_back(micro_batch.network.build(output));
-  const LabelFeeds& labels = micro_batch.feeds.labels;
+  LabelFeeds labels = micro_batch.feeds.labels;
+  labels.masks = masks_of(micro_batch.pass, predicted);
   micro_batch.loss = loss_of(model_.options, predicted, labels);
   for (const Output& loss : micro_batch.pass.losses)
     micro_batch.loss = micro_batch.loss + by_examples(loss, micro_batch.feeds.examples, labels.share);

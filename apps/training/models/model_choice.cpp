@@ -9,6 +9,7 @@
 #include "actors/models/images/fast_net.h"
 #include "actors/models/images/recipe.h"
 #include "actors/models/images/whitening.h"
+#include "actors/models/text/character_lstm.h"
 #include "actors/models/text/transformer.h"
 #include "dataflow/values/error.h"
 
@@ -50,6 +51,19 @@ Recipe recipe_of_transformer() {
             own.learning_rate = rate;
             own.steps = steps;
             own.warmup = std::min(own.warmup, steps / 2);
+            return compile_options(own);
+          }};
+}
+
+Recipe recipe_of_character_lstm() {
+  const CharacterLstmRecipe from;
+  return {.learning_rate = from.learning_rate,
+          .batch_size = from.batch_size,
+          .steps = from.steps,
+          .compile = [from](double rate, std::int64_t steps) {
+            CharacterLstmRecipe own = from;
+            own.learning_rate = rate;
+            own.steps = steps;
             return compile_options(own);
           }};
 }
@@ -108,6 +122,13 @@ const std::vector<Kind>& kinds() {
        .defaults = {{"channels", "48,192,192"}},
        .make = make_fast_net,
        .recipe = recipe_of_images(fast_net_recipe())},
+      {.name = "lstm",
+       .what = "an LSTM that reads images row by row",
+       .defaults = {{"units", "128"}},
+       .make =
+           [](const SettingsReader& settings, const LabelledTypes& data, const Tensor&) {
+             return row_lstm(data.example.shape, data.classes, settings.number("units"));
+           }},
       {.name = "transformer",
        .what = "foretells characters of a text (after nanoGPT)",
        .takes = Takes::text,
@@ -116,7 +137,18 @@ const std::vector<Kind>& kinds() {
            [](const SettingsReader& settings, const LabelledTypes& data, const Tensor&) {
              return character_transformer(data.classes, transformer_options(settings));
            },
-       .recipe = recipe_of_transformer()}};
+       .recipe = recipe_of_transformer()},
+      {.name = "char_lstm",
+       .what = "foretells characters of a text, by LSTMs (after char-rnn)",
+       .takes = Takes::text,
+       .defaults = {{"context", "64"}, {"layers", "2"}, {"width", "128"}},
+       .make =
+           [](const SettingsReader& settings, const LabelledTypes& data, const Tensor&) {
+             return character_lstm(data.classes, {.context = settings.number("context"),
+                                                  .layers = settings.number("layers"),
+                                                  .width = settings.number("width")});
+           },
+       .recipe = recipe_of_character_lstm()}};
   return all;
 }
 
