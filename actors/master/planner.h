@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "actors/master/incarnations.h"
-#include "actors/master/running_steps.h"
+#include "actors/master/running_step.h"
 #include "actors/master/session_settings.h"
 #include "actors/master/step_plan.h"
 #include "actors/master/task_devices.h"

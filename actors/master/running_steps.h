@@ -3,44 +3,17 @@
 
 #include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "actors/core/messages.h"
-#include "actors/core/step_tracer.h"
 #include "actors/core/task_context.h"
-#include "actors/runtime/clock.h"
+#include "actors/master/running_step.h"
+#include "actors/master/step_deadlines.h"
 #include "actors/runtime/guarded_actor.h"
 
 namespace actorflow {
-
-// The part of a step that one task runs, with the task's handle of it.
-struct RegisteredPart {
-  TaskId task{};
-  std::uint64_t incarnation = 0;   // 0 until registered
-  std::uint64_t handle = 0;        // 0 until registered
-  std::vector<std::int32_t> args;  // the feeds that it takes, by position
-  bool begins_ahead = false;       // begins a next step by itself, if it is to (begun_ahead.h)
-};
-using Parts = std::vector<RegisteredPart>;
-
-// A step whose plan is ready.
-struct StepRequest {
-  std::string session;
-  std::vector<Tensor> feeds;  // in the plan's order
-  std::size_t fetches = 0;
-  std::int64_t timeout_ms = 0;  // 0 = none
-  FencingEpoch epoch = 0;
-  bool trace = false;
-  bool changes_variables = true;
-};
-
-// To itself: time to look for steps whose timeout is over.
-struct LookForLateSteps {
-  Clock::time_point due;
-};
 
 // The steps in flight, any number of them. The first error of a step aborts it on every task. The client
 // gets the root error: one that is only a consequence (cancelled, aborted) never hides another. Part of
@@ -52,7 +25,8 @@ struct LookForLateSteps {
 // step reads what was there before a change that it should see.
 class RunningSteps {
  public:
-  RunningSteps(GuardedActor* self, TaskRef task) : self_(self), task_(std::move(task)) {}
+  RunningSteps(GuardedActor* self, TaskRef task)
+      : self_(self), task_(std::move(task)), deadlines_(self) {}
 
   // REQUIRES: every part is registered. `parts` must not change while a step uses them. Takes `reply`,
   // unless it throws.
@@ -69,20 +43,6 @@ class RunningSteps {
   std::size_t size() const;
 
  private:
-  struct Step {
-    std::string session;
-    std::shared_ptr<const Parts> parts;
-    std::vector<bool> done;  // by part
-    std::size_t running = 0;
-    std::size_t told = 0;  // of a failed step: parts before this one have been told to give up
-    Status status;
-    bool changes_variables = true;
-    std::int64_t timeout_ms = 0;                // 0: none
-    Clock::time_point deadline = Clock::never;  // in deadlines_, unless it is never
-    std::vector<Tensor> fetches;
-    std::unique_ptr<StepTracer> tracer;  // of a traced step
-    MasterReplyFn reply;                 // empty as long as no client has asked for the step
-  };
   // The kind of a step, and on what state it works.
   struct Kind {
     std::shared_ptr<const Parts> parts;
@@ -91,40 +51,30 @@ class RunningSteps {
     bool operator==(const Kind&) const = default;
   };
 
-  Step make(std::shared_ptr<const Parts> parts, const StepRequest& request) const;
   // Whether the step is the last one that changed variables, once more. If it is another, or not alone,
-  // what has been begun for the next one is aborted.
-  bool repeats(const Kind& kind, const StepRequest& request);
-  // Makes the entry of a new step; takes that of the step that has been begun. Return its number.
-  StepId enter(const std::shared_ptr<const Parts>& parts, const StepRequest& request);
-  StepId take_ahead();
-  // Makes the entry of the step after `id`, if it will be begun before it is asked for.
-  void expect_next(StepId id, const std::shared_ptr<const Parts>& parts, const StepRequest& request);
+  // the step that has been begun ahead is aborted.
+  bool is_repeated(const Kind& kind, const StepRequest& request);
+  // Makes a new step, of which all parts are untold. Returns its number.
+  StepId make(const std::shared_ptr<const Parts>& parts, const StepRequest& request);
+  // Makes the step after `id`, if a part can begin it ahead.
+  void make_ahead(StepId id, const std::shared_ptr<const Parts>& parts, const StepRequest& request);
   void run_part(StepId id, const RegisteredPart& part, const StepRequest& request) const;
-  void set_deadline(StepId id, Step& step, std::int64_t timeout_ms);
-  void forget_deadline(StepId id, Step& step);
-  void erase(StepId id);
-  // Sees to it that a timer ends at the earliest deadline, or before it.
-  void set_timer();
-  void give_up_late(StepId id, Step& step);
-  void part_done(StepId id, Step& step, std::size_t part, const Status& status);
-  // Adds the task to an error, unless it names one already or can only be from this task.
-  Status located(const Step& step, std::size_t part, const Status& status) const;
-  void abort(StepId id, Step& step, const Status& reason);
+  // Ends a part; then the step, if no other part runs.
+  void end_part(StepId id, RunningStep& step, std::size_t part, const Status& status);
   // A part that has failed does not begin the next step.
   void will_not_begin(StepId next, std::size_t part);
+  void finish(StepId id, RunningStep& step);
+  // Adds the task to an error, unless it names one already or can only be from this task.
+  Status located(const RunningStep& step, std::size_t part, const Status& status) const;
+  void abort(StepId id, RunningStep& step, const Status& reason);
+  void give_up_late(StepId id, RunningStep& step);
 
   GuardedActor* self_;
   TaskRef task_;
-  std::map<StepId, Step> steps_;
-  // Of steps under way. No step has a timer of its own: it would outlive the step, with millions of
-  // others.
-  std::set<std::pair<Clock::time_point, StepId>> deadlines_;
-  std::set<Clock::time_point> timers_;  // when those that run will end
-  Kind last_;         // of the last step that changes variables
-  StepId ahead_ = 0;  // the step that will be begun before it is asked for; 0: none
+  std::map<StepId, RunningStep> steps_;
+  StepDeadlines deadlines_;
+  Kind last_change_;             // the last step that changes variables
+  std::optional<StepId> ahead_;  // the step that tasks begin before a client asks for it
 };
 
 }  // namespace actorflow
-
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(actorflow::LookForLateSteps)

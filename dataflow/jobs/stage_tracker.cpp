@@ -20,40 +20,24 @@ double mean_of(std::span<const std::uint64_t> bytes) {
 
 StageTracker::StageTracker(std::span<const int> homes, bool keeps, bool bound,
                            std::span<const std::uint64_t> bytes)
-    : keeps_(keeps), bound_(bound), parts_(homes.size()), num_pending_(homes.size()) {
+    : keeps_(keeps), parts_(homes.size()), waiting_(bound) {
   const double mean = bytes.empty() ? 0 : mean_of(bytes);
   for (std::size_t part = 0; part < homes.size(); ++part) {
     parts_[part].home = homes[part];
     // A small part may take as long as others: not all that it does depends on its bytes.
     if (mean > 0) parts_[part].size = std::max(1.0, static_cast<double>(bytes[part]) / mean);
-    pending_[homes[part]].push_back(part);
+    waiting_.add(part, homes[part]);
   }
 }
 
-std::deque<std::size_t>* StageTracker::queue_for(int task, const CanRun& can_run, std::size_t spare) {
-  const auto ready = [&](const std::deque<std::size_t>& queue) {
-    return !queue.empty() && can_run(queue.front());
-  };
-  if (ready(again_)) return &again_;
-  for (const int home : {task, nowhere})
-    if (const auto found = pending_.find(home); found != pending_.end() && ready(found->second))
-      return &found->second;
-  const auto longest = std::ranges::max_element(pending_, {}, [&](const auto& of_home) {
-    return ready(of_home.second) ? of_home.second.size() : 0;
-  });
-  if (longest == pending_.end() || longest->second.size() <= spare || !ready(longest->second))
-    return nullptr;
-  return &longest->second;
-}
+// Parts that run.
 
 std::optional<PartAttempt> StageTracker::next(int task, double now, const CanRun& can_run,
                                               std::size_t spare) {
-  auto* queue = queue_for(task, can_run, spare);
-  if (!queue) return std::nullopt;
-  const std::size_t part = queue->front();
-  queue->pop_front();
-  --num_pending_;
-  return begin(part, task, now, false);
+  const auto part = waiting_.take(task, can_run, spare);
+  if (!part) return std::nullopt;
+  parts_[*part].state = State::runs;
+  return begin(*part, task, now, false);
 }
 
 PartAttempt StageTracker::begin(std::size_t part, int task, double now, bool is_backup) {
@@ -70,17 +54,21 @@ double StageTracker::usual_time() const {
   return *middle;
 }
 
+bool StageTracker::is_slow(const Run& run, double now, double usual_time) const {
+  const double limit =
+      std::max(least_seconds, times_the_median * usual_time * parts_[run.attempt.part].size);
+  return now - run.began > limit;
+}
+
 std::optional<PartAttempt> StageTracker::backup(int task, double now, std::size_t most) {
   const auto enough = static_cast<std::size_t>(made_before_backups * static_cast<double>(parts()));
-  if (num_pending_ > 0 || durations_.empty() || num_made_ < std::max<std::size_t>(1, enough))
+  if (has_pending() || durations_.empty() || num_made_ < std::max<std::size_t>(1, enough))
     return std::nullopt;
   if (static_cast<std::size_t>(std::ranges::count_if(runs_, &Run::is_backup)) >= most)
     return std::nullopt;
   const double usual = usual_time();
   const auto slow = std::ranges::find_if(runs_, [&](const Run& run) {
-    const double limit =
-        std::max(least_seconds, times_the_median * usual * parts_[run.attempt.part].size);
-    return run.task != task && !run.granted && now - run.began > limit &&
+    return run.task != task && !run.granted && is_slow(run, now, usual) &&
            runs_of(run.attempt.part).size() == 1;
   });
   if (slow == runs_.end()) return std::nullopt;
@@ -94,14 +82,16 @@ std::vector<StageTracker::Run> StageTracker::runs_of(std::size_t part) const {
   return runs;
 }
 
-std::size_t StageTracker::running_on(int task) const {
-  return static_cast<std::size_t>(std::ranges::count(runs_, task, &Run::task));
+bool StageTracker::any_runs(std::size_t part) const {
+  return std::ranges::any_of(runs_, [&](const Run& run) { return run.attempt.part == part; });
 }
 
 std::optional<StageTracker::Run> StageTracker::oldest_run() const {
   const auto oldest = std::ranges::min_element(runs_, {}, &Run::began);
   return oldest == runs_.end() ? std::nullopt : std::optional(*oldest);
 }
+
+// What becomes of attempts.
 
 bool StageTracker::grant(const PartAttempt& attempt, int task) {
   if (is_made(attempt.part)) return false;
@@ -115,61 +105,70 @@ bool StageTracker::grant(const PartAttempt& attempt, int task) {
   return ours != nullptr;
 }
 
-bool StageTracker::take_run(const PartAttempt& attempt, int task, Run* taken) {
+std::optional<StageTracker::Run> StageTracker::take_run(const PartAttempt& attempt, int task) {
   const auto run =
       std::ranges::find_if(runs_, [&](const Run& r) { return r.attempt == attempt && r.task == task; });
-  if (run == runs_.end()) return false;
-  if (taken) *taken = *run;
+  if (run == runs_.end()) return std::nullopt;
+  const Run taken = *run;
   runs_.erase(run);
-  return true;
+  return taken;
+}
+
+void StageTracker::set_made(std::size_t part, int holder) {
+  Part& made = parts_[part];
+  if (made.state == State::lost) --num_lost_;
+  made.state = State::made;
+  made.holder = holder;
+  ++num_made_;
 }
 
 bool StageTracker::accept(const PartAttempt& attempt, int task, double now) {
-  Run run;
-  Part& part = parts_[attempt.part];
-  if (!take_run(attempt, task, &run) || part.is_made) return false;
-  part.is_made = true;
-  part.holder = task;
-  durations_.push_back((now - run.began) / part.size);
-  ++num_made_;
+  const auto run = take_run(attempt, task);
+  if (!run || is_made(attempt.part)) return false;
+  set_made(attempt.part, task);
+  durations_.push_back((now - run->began) / parts_[attempt.part].size);
   return true;
 }
 
-std::deque<std::size_t>& StageTracker::queue_again(std::size_t part) {
-  return bound_ ? pending_[parts_[part].home] : again_;
+unsigned StageTracker::fail(const PartAttempt& attempt, int task) {
+  Part& part = parts_[attempt.part];
+  if (take_run(attempt, task)) {
+    ++part.failures;
+    wait_unless_running(attempt.part);
+  }
+  return part.failures;
 }
 
-void StageTracker::put_back(std::size_t part) {
-  if (is_made(part) || !runs_of(part).empty()) return;
-  queue_again(part).push_back(part);
-  ++num_pending_;
+bool StageTracker::give_back(const PartAttempt& attempt, int task) {
+  if (!take_run(attempt, task)) return false;
+  wait_unless_running(attempt.part);
+  return true;
+}
+
+void StageTracker::wait_unless_running(std::size_t part) {
+  if (parts_[part].state != State::runs || any_runs(part)) return;
+  parts_[part].state = State::waits;
+  waiting_.add_again(part, parts_[part].home);
 }
 
 void StageTracker::pause(std::size_t part, double until) {
-  if (std::erase(queue_again(part), part) > 0) paused_.emplace(until, part);
+  if (!waiting_.remove_again(part, parts_[part].home)) return;
+  parts_[part].state = State::paused;
+  paused_.emplace(until, part);
 }
 
 bool StageTracker::resume(double now) {
   const auto over = paused_.upper_bound(now);
   const bool any = over != paused_.begin();
-  for (auto paused = paused_.begin(); paused != over; paused = paused_.erase(paused))
-    queue_again(paused->second).push_back(paused->second);
+  for (auto paused = paused_.begin(); paused != over; paused = paused_.erase(paused)) {
+    Part& part = parts_[paused->second];
+    part.state = State::waits;
+    waiting_.add_again(paused->second, part.home);
+  }
   return any;
 }
 
-unsigned StageTracker::fail(const PartAttempt& attempt, int task) {
-  if (take_run(attempt, task, nullptr)) {
-    ++parts_[attempt.part].failures;
-    put_back(attempt.part);
-  }
-  return parts_[attempt.part].failures;
-}
-
-bool StageTracker::give_back(const PartAttempt& attempt, int task) {
-  if (!take_run(attempt, task, nullptr)) return false;
-  put_back(attempt.part);
-  return true;
-}
+// Tasks and parts that are lost.
 
 std::size_t StageTracker::lose_task(int task) {
   std::vector<PartAttempt> gone;
@@ -178,26 +177,18 @@ std::size_t StageTracker::lose_task(int task) {
   for (const auto& attempt : gone) give_back(attempt, task);
   for (std::size_t part = 0; part < parts(); ++part) lose_part(part, task);
   leave_home(task);
-  return lost_.size();
+  return num_lost_;
 }
 
-std::size_t StageTracker::leave_home(int task) {
-  const auto home = pending_.find(task);
-  if (home == pending_.end() || bound_) return 0;
-  const std::deque<std::size_t> parts = std::move(home->second);
-  pending_.erase(home);
-  auto& anywhere = pending_[nowhere];
-  anywhere.insert(anywhere.end(), parts.begin(), parts.end());
-  return parts.size();
-}
+std::size_t StageTracker::leave_home(int task) { return waiting_.leave_home(task); }
 
 bool StageTracker::lose_part(std::size_t part, int task) {
   Part& lost = parts_[part];
-  if (!keeps_ || !lost.is_made || lost.holder != task) return false;
-  lost.is_made = false;
+  if (!keeps_ || lost.state != State::made || lost.holder != task) return false;
+  lost.state = State::lost;
   lost.holder = nowhere;
   --num_made_;
-  lost_.push_back(part);
+  ++num_lost_;
   return true;
 }
 
@@ -206,23 +197,20 @@ void StageTracker::remake_lost() {
 }
 
 void StageTracker::remake_lost(const std::function<bool(std::size_t part)>& wanted) {
-  const auto is_left = [&](std::size_t part) { return !wanted(part); };
-  const auto remade = std::ranges::stable_partition(lost_, is_left);
-  for (const std::size_t part : remade) put_back(part);
-  lost_.erase(remade.begin(), remade.end());
+  if (num_lost_ == 0) return;
+  for (std::size_t part = 0; part < parts(); ++part) {
+    if (parts_[part].state != State::lost || !wanted(part)) continue;
+    --num_lost_;
+    parts_[part].state = State::runs;  // if an attempt still does
+    wait_unless_running(part);
+  }
 }
 
 void StageTracker::skip(std::size_t part) {
-  for (auto& [home, queue] : pending_) {
-    const auto found = std::ranges::find(queue, part);
-    if (found == queue.end()) continue;
-    queue.erase(found);
-    --num_pending_;
-    if (keeps_) return lost_.push_back(part);
-    parts_[part].is_made = true;
-    ++num_made_;
-    return;
-  }
+  if (!waiting_.remove(part, parts_[part].home)) return;
+  if (!keeps_) return set_made(part, nowhere);
+  parts_[part].state = State::lost;
+  ++num_lost_;
 }
 
 }  // namespace actorflow

@@ -3,12 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
 #include <span>
 #include <vector>
+
+#include "dataflow/jobs/part_queues.h"
 
 namespace actorflow {
 
@@ -19,12 +20,22 @@ struct PartAttempt {
   bool operator==(const PartAttempt&) const = default;
 };
 
+// A part goes through these states:
+//
+//   waits -> runs            next()
+//   runs -> made             accept(); second attempts may still run
+//   runs -> waits            its last attempt has ended without a result: fail(), give_back(),
+//   lose_task() waits -> paused -> waits pause(), resume() made -> lost             it is gone with the
+//   task that held it, and nobody wants it again yet:
+//                            lose_part(), lose_task()
+//   lost -> waits            remake_lost()
+//   waits -> made or lost    skip()
+//
 // Tasks are numbered from 0 on; times are in seconds, from any moment. Not thread-safe.
 class StageTracker {
  public:
-  static constexpr int nowhere = -1;
-  // Whether the input of the part is there.
-  using CanRun = std::function<bool(std::size_t part)>;
+  static constexpr int nowhere = PartQueues::nowhere;
+  using CanRun = PartQueues::CanRun;
 
   // `homes`: for each part the task that has its input, or nowhere. `keeps`: what a part has made stays
   // with its task, and is lost with it. `bound`: no part runs anywhere but at home. `bytes`: what each
@@ -48,6 +59,8 @@ class StageTracker {
   bool accept(const PartAttempt& attempt, int task, double now);
   // Notes that the attempt has failed. Returns how many attempts of the part have failed.
   unsigned fail(const PartAttempt& attempt, int task);
+  // The part counts as one that has never failed.
+  void forget_failures(std::size_t part) { parts_[part].failures = 0; }
   // Lets a part that is to run again wait until then. It counts as pending.
   void pause(std::size_t part, double until);
   // Ends the waits that are over by now. False if there are none.
@@ -66,7 +79,6 @@ class StageTracker {
   // The attempts that run; and those of one part.
   std::span<const Run> runs() const { return runs_; }
   std::vector<Run> runs_of(std::size_t part) const;
-  std::size_t running_on(int task) const;
 
   // Notes that the task is gone, with the parts that it held and its attempts. Returns how many parts
   // are lost.
@@ -85,42 +97,42 @@ class StageTracker {
 
   std::size_t parts() const { return parts_.size(); }
   std::size_t made() const { return num_made_; }
-  bool is_made(std::size_t part) const { return parts_[part].is_made; }
+  bool is_made(std::size_t part) const { return parts_[part].state == State::made; }
   bool finished() const { return num_made_ == parts(); }
-  std::size_t lost() const { return lost_.size(); }
-  // The task that made the part and holds it.
+  std::size_t lost() const { return num_lost_; }
+  // The task that made the part and holds it; nowhere if none does.
   int holder(std::size_t part) const { return parts_[part].holder; }
-  bool has_pending() const { return num_pending_ > 0; }
+  // Whether a part waits or is paused.
+  bool has_pending() const { return waiting_.size() > 0 || has_paused(); }
   // The task with the attempt that has run longest; nowhere if none runs.
   std::optional<Run> oldest_run() const;
 
  private:
-  // A part that is not made waits in one of the queues, runs, is paused, or is lost and unwanted.
+  enum class State : std::uint8_t { waits, paused, runs, made, lost };
   struct Part {
+    State state = State::waits;
     int home = nowhere;
-    double size = 1;  // the mean of all is 1, and none counts as smaller
-    bool is_made = false;
-    int holder = nowhere;  // while it is made
+    double size = 1;       // the mean of all is 1, and none counts as smaller
+    int holder = nowhere;  // of a part that is made
     unsigned attempts = 0, failures = 0;
   };
 
-  std::deque<std::size_t>* queue_for(int task, const CanRun& can_run, std::size_t spare);
+  void set_made(std::size_t part, int holder);
   PartAttempt begin(std::size_t part, int task, double now, bool is_backup);
-  bool take_run(const PartAttempt& attempt, int task, Run* run);
-  void put_back(std::size_t part);
-  std::deque<std::size_t>& queue_again(std::size_t part);
+  std::optional<Run> take_run(const PartAttempt& attempt, int task);
+  bool any_runs(std::size_t part) const;
+  // An attempt has ended without a result.
+  void wait_unless_running(std::size_t part);
+  bool is_slow(const Run& run, double now, double usual_time) const;
   double usual_time() const;
 
-  const bool keeps_, bound_;
+  const bool keeps_;
   std::vector<Part> parts_;
-  std::vector<std::size_t> lost_;
-  std::deque<std::size_t> again_;
-  std::multimap<double, std::size_t> paused_;       // by when their waits are over
-  std::map<int, std::deque<std::size_t>> pending_;  // by home; `nowhere` for the others
-  std::size_t num_pending_ = 0;
+  PartQueues waiting_;
+  std::multimap<double, std::size_t> paused_;  // by when their waits are over
   std::vector<Run> runs_;
   std::vector<double> durations_;  // of parts that are made, by their sizes
-  std::size_t num_made_ = 0;
+  std::size_t num_made_ = 0, num_lost_ = 0;
 };
 
 }  // namespace actorflow

@@ -153,9 +153,9 @@ BOOST_AUTO_TEST_CASE(a_lost_task_takes_along_what_it_holds_and_what_it_runs) {
   StageTracker tracker(std::vector<int>{0, 0, 0, 1}, true);
   make(tracker, 0);
   const auto running = start(tracker, 0);
-  BOOST_TEST(tracker.running_on(0) == 1u);
+  BOOST_TEST(tracker.runs().size() == 1u);
   BOOST_TEST(tracker.lose_task(0) == 1u);
-  BOOST_TEST(tracker.running_on(0) == 0u);
+  BOOST_TEST(tracker.runs().empty());
   BOOST_TEST(!tracker.is_made(0));
   BOOST_TEST(tracker.holder(0) == nowhere);
   BOOST_TEST(!tracker.accept(running, 0, 0));
@@ -211,6 +211,34 @@ BOOST_AUTO_TEST_CASE(the_oldest_attempt_is_known) {
   start(tracker, 0, 7);
   BOOST_TEST((tracker.oldest_run()->attempt == first));
   BOOST_TEST(tracker.oldest_run()->task == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_part_whose_failures_are_forgotten_has_as_many_tries_again) {
+  auto tracker = tracker_of(1);
+  BOOST_TEST(tracker.fail(start(tracker, 0), 0) == 1u);
+  BOOST_TEST(tracker.fail(start(tracker, 0), 0) == 2u);
+  tracker.forget_failures(0);
+  const auto again = start(tracker, 0);
+  BOOST_TEST(again.attempt == 2u, "no attempt has the number of another one");
+  BOOST_TEST(tracker.fail(again, 0) == 1u);
+}
+
+// Its second attempt was not told yet that it is of no use.
+BOOST_AUTO_TEST_CASE(a_lost_part_that_still_runs_is_made_by_that_attempt) {
+  auto tracker = tracker_of(2);
+  make(tracker, 0);
+  const auto slow = start(tracker, 0);
+  const auto second = tracker.backup(1, 100, 1);
+  BOOST_REQUIRE(second);
+  BOOST_TEST(tracker.accept(slow, 0, 100));
+  BOOST_TEST(tracker.lose_part(slow.part, 0));
+  BOOST_TEST(tracker.lost() == 1u);
+  BOOST_TEST(tracker.accept(*second, 1, 100));
+  BOOST_TEST(tracker.lost() == 0u);
+  BOOST_TEST(tracker.holder(slow.part) == 1);
+  tracker.remake_lost();
+  BOOST_TEST(!tracker.has_pending());
+  BOOST_TEST(tracker.finished());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -159,4 +159,23 @@ BOOST_AUTO_TEST_CASE(a_part_is_tried_again_where_it_has_failed_if_no_other_task_
   coordinator.make(1, own);
 }
 
+BOOST_AUTO_TEST_CASE(a_process_that_comes_in_the_place_of_another_has_all_tries_for_its_share) {
+  StageSpec share = last_stage();
+  share.parts = 1;
+  share.keeps = true;
+  share.owners = {1};
+  Coordinator coordinator(share);
+  constexpr std::uint64_t lives = 3;
+  for (std::uint64_t life = 1; life <= lives; ++life) {
+    coordinator.say(1, StageReady{1, {}, 1}, life);
+    for (unsigned failures = 1; failures < most_attempts; ++failures)
+      coordinator.say(1, PartRan{coordinator.run(1), {Code::unavailable, "out of reach"}, {}}, life);
+  }
+  const AttemptId last = coordinator.run(1);
+  coordinator.say(1, PartRan{last, {}, {}}, lives);
+  BOOST_REQUIRE(coordinator.inboxes[1].accepted.take());
+  coordinator.say(1, PartMade{last, {}, {}, {}}, lives);
+  coordinator.end_of_stage();
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "actors/jobs/engine/agent/agent_orders.h"
-#include "actors/jobs/engine/agent/bounded_wait.h"
 #include "actors/jobs/engine/parts/part_actor.h"
+#include "actors/jobs/engine/renewed_wait.h"
 #include "actors/jobs/messages/job_mail.h"
 #include "actors/jobs/slices/input_fetcher.h"
 #include "actors/jobs/slices/kept_records.h"
@@ -114,12 +114,12 @@ class JobAgent {
   std::optional<AwaitJobEnd> leaving_;
   std::optional<AbandonParts> abandoned_;
   std::optional<JobEnded> job_end_;
-  std::optional<BoundedWait> end_wait_;   // since the stage or the job that is waited for has ended
+  std::optional<RenewedWait> end_wait_;   // since the stage or the job that is waited for has ended
   bool has_left_ = false;                 // the coordinator is told
-  std::optional<BoundedWait> lost_wait_;  // while the coordinator is gone
+  std::optional<RenewedWait> lost_wait_;  // while the coordinator is gone
   std::string lost_why_;
   StageNumber first_at_ = 0;               // to which stage the coordinating task's program has come
-  std::optional<BoundedWait> first_wait_;  // while this task's program is ahead of it
+  std::optional<RenewedWait> first_wait_;  // while this task's program is ahead of it
 };
 
 // A computing actor: it copies slices that come from other tasks, which is too much for the network's

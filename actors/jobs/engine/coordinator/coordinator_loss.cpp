@@ -34,9 +34,11 @@ void JobCoordinator::on_lost(const PeerLost& lost) {
 
 void JobCoordinator::lose(int from) {
   renew_waits_of(from);
+  Task& task = task_at(from);
   Task gone;
   gone.has_left = true;
-  task_at(from) = std::move(gone);
+  gone.before = task.incarnation != 0 ? task.incarnation : task.before;
+  task = std::move(gone);
   catching_up_.erase(from);
   for (auto& [number, stage] : stages_) stage.tracker.lose_task(from);
   if (StageState* stage = running_stage()) {
@@ -46,6 +48,12 @@ void JobCoordinator::lose(int from) {
     stage->tracker.remake_lost(wanted);
   }
   mend_wanted();
+}
+
+// A process that comes in the place of another one may do better, perhaps on another machine.
+void JobCoordinator::forget_failures_of(int task) {
+  undelivered_.erase(task);
+  for (auto& [number, stage] : stages_) stage.forget_failures_of(task);
 }
 
 void JobCoordinator::mend_wanted() {

@@ -84,7 +84,7 @@ std::string JobCoordinator::reason_of(const PartNotRun& part, int from) const {
                      part.status.message);
 }
 
-bool JobCoordinator::is_over(const BoundedWait& wait) const {
+bool JobCoordinator::is_over(const RenewedWait& wait) const {
   return wait.is_over(now(), order_.patience);
 }
 

@@ -103,6 +103,7 @@ JobCoordinator::Task& JobCoordinator::meet(const Sender& from) {
   Task& task = task_at(position);
   if (task.incarnation == from.incarnation) return task;
   if (task.incarnation != 0) lose(position);
+  if (task.before != 0 && task.before != from.incarnation) forget_failures_of(position);
   task.incarnation = from.incarnation;
   renew_waits_of(position);
   if (!end_) task.has_left = position == order_.mail->own();

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "actors/jobs/engine/agent/agent_orders.h"
-#include "actors/jobs/engine/agent/bounded_wait.h"
 #include "actors/jobs/engine/coordinator/coordinator_orders.h"
 #include "actors/jobs/engine/coordinator/stage_state.h"
+#include "actors/jobs/engine/renewed_wait.h"
 #include "actors/jobs/messages/job_mail.h"
 #include "actors/runtime/guarded_actor.h"
 #include "actors/runtime/thread_affinity.h"
@@ -32,6 +32,7 @@ class JobCoordinator {
  private:
   struct Task {
     std::uint64_t incarnation = 0;  // 0: not here
+    std::uint64_t before = 0;       // the incarnation that was here last; 0: none
     bool has_left = false;          // need not be told of the job's end
     std::uint64_t left_as = 0;      // the incarnation that has said so; 0: none
     StageNumber ready = 0;          // to which stage its program has come
@@ -76,6 +77,7 @@ class JobCoordinator {
   void on_undelivered(int task, const Status& why);
   void on_lost(const PeerLost& lost);
   void lose(int task);
+  void forget_failures_of(int task);
   void mend(StageState& stage);
   void mend_wanted();
 
@@ -111,7 +113,7 @@ class JobCoordinator {
   // Attempts that come back without having run: coordinator_waits.cpp.
   bool lose_part(const MissingPart& missing, const Status& why);
   void renew_waits_of(int task);
-  bool is_over(const BoundedWait& wait) const;
+  bool is_over(const RenewedWait& wait) const;
   bool waits(StageState& stage, const PartNotRun& part, int from);
   bool are_apart(const PartNotRun& part, int from) const;
   std::string reason_of(const PartNotRun& part, int from) const;
@@ -157,7 +159,7 @@ class JobCoordinator {
   std::map<std::pair<int, std::uint64_t>, Spent> spent_;  // by task and agent
   std::map<int, StageNumber> last_own_;                   // as JobEnded has it, by task
   std::optional<EndJob> ending_;                          // while tasks get what they alone keep
-  std::optional<BoundedWait> end_wait_;                   // from then on
+  std::optional<RenewedWait> end_wait_;                   // from then on
   std::optional<EndJob> end_;                             // all are told
   double ended_ = 0;
 };

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "actors/jobs/engine/agent/bounded_wait.h"
+#include "actors/jobs/engine/renewed_wait.h"
 #include "actors/jobs/messages/stage.h"
 
 namespace actorflow {
@@ -25,7 +25,7 @@ struct Lacking {
 struct LackWait {
   explicit LackWait(double now) : wait(now) {}
 
-  BoundedWait wait;
+  RenewedWait wait;
   unsigned times = 0;   // that attempts have come back
   std::set<int> tasks;  // whose coming or loss begins the wait anew
 };

@@ -54,6 +54,16 @@ bool StageState::runs(const AttemptId& id, int task) const {
          });
 }
 
+void StageState::forget_failures_of(int task) {
+  told_pauses.erase(task);
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    parts[part].failed_on.erase(task);
+    if (!is_owned() || spec->owners[part] != task) continue;
+    parts[part].refusals = 0;
+    tracker.forget_failures(part);
+  }
+}
+
 void StageState::note_weight(const PartMade& made) {
   for (const auto& [partition, bytes] : made.heaviest) heavy_partitions[partition] += bytes;
   if (const HeavyKey& heavy = made.heavy_key; !heavy.key.empty())

@@ -39,6 +39,9 @@ struct StageState {
   // Whether the attempt runs at the task, and anybody wants what it makes.
   bool runs(const AttemptId& id, int task) const;
 
+  // Another process has come in the place of the task: what that could not do counts no longer, neither
+  // against the task nor against the parts that it alone runs.
+  void forget_failures_of(int task);
   // Notes how much the part has handed over for which partitions and keys.
   void note_weight(const PartMade& made);
   // The outcomes by part, which are gone here. For the end of the stage.

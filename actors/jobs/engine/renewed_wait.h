@@ -13,9 +13,9 @@ inline double seconds_of(Clock& clock) {
   return std::chrono::duration<double>(clock.now().time_since_epoch()).count();
 }
 
-class BoundedWait {
+class RenewedWait {
  public:
-  explicit BoundedWait(double now) : began_(now), since_(now), said_(now) {}
+  explicit RenewedWait(double now) : began_(now), since_(now), said_(now) {}
 
   // Begins the wait anew because what is waited for has come or gone: only a number of times
   // (was_renewed_too_often()).
