@@ -129,6 +129,8 @@ std::shared_ptr<Session> SessionMaker::make() {
         prepare(*session);
       else if (!await_chief(*session, patience))
         continue;
+      else if (options_.on_chief_ready)
+        options_.on_chief_ready();
       if (!scaffold_.local_init.empty()) session->run(std::vector<Output>{}, {}, scaffold_.local_init);
       // The values are of the epoch in which the chief has handed them out, which may be a later one.
       if (options_.replicated && !options_.is_chief && !fence_->join_if_open(*session)) continue;

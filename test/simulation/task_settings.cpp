@@ -63,6 +63,24 @@ SIMULATION_TEST(a_parameter_server_with_the_same_settings_serves, seeds(1, 10)) 
   for (const std::string& error : errors_with_steps("20")) BOOST_TEST(error == "");
 }
 
+// With a sharded optimizer the ranks begin by dividing its slots, for which a rank without one never
+// comes.
+SIMULATION_TEST(a_rank_that_alone_shards_its_optimizer_ends_all_by_name, seeds(1, 20)) {
+  const test::SmallJob plain{.strategy = AllReduce{}},
+      sharded{.strategy = AllReduce{.sharded_optimizer = true}};
+  const int alone = static_cast<int>(of_this_seed({}).seed % 2);
+  SimCluster sim(test::small_tasks<SimCluster>(plain, 2), of_this_seed({.time_limit = 30s}));
+  auto run = sim.start([&](SimTask& task) {
+    Server& server = task.server();
+    return test::error_of(
+        [&] { test::train_small(server, server.name().index == alone ? sharded : plain); });
+  });
+  for (const int index : {0, 1}) {
+    const std::string error = run.finish(TaskName{"worker", index}.to_string());
+    BOOST_TEST(error.find("all-reduce, sharded optimizer") != error.npos, error);
+  }
+}
+
 // A parameter server, the chief or the other worker.
 SIMULATION_TEST(a_task_that_cannot_take_part_ends_all_by_its_reason, seeds(1, 40)) {
   const std::string& refused = all_tasks[of_this_seed({}).seed % all_tasks.size()];
