@@ -36,7 +36,7 @@ struct Model {
     }
     const Output convolved = fused_conv2d(images, weights[0], weights[1], true);
     const Output logits =
-        bias_add(matmul(reshape(convolved, {Shape::unknown, 144}), weights[2]), weights[3]);
+        bias_add(actorflow::matmul(reshape(convolved, {Shape::unknown, 144}), weights[2]), weights[3]);
     const Output loss = mean(square(logits));
     fetches = gradients(loss, weights);
     fetches.push_back(loss);
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(the_error_of_a_node_names_it) {
   Graph g;
   const Output a = g.placeholder(DType::float32, Shape::unknown_rank());
   const Output b = g.placeholder(DType::float32, Shape::unknown_rank());
-  const Output fetch = identity(relu(matmul(a, b)));
+  const Output fetch = identity(relu(actorflow::matmul(a, b)));
   const RegionGraph graph(g.def(), DeviceType::cpu);
   BOOST_TEST_REQUIRE(graph.regions() == 1U);
   const Tensor matrix = random_values({2, 3}, 1);
@@ -168,7 +168,8 @@ BOOST_AUTO_TEST_CASE(text_stays_outside) {
 }
 
 // A constant's value is copied before the capture.
-BOOST_DATA_TEST_CASE(kernels_that_copy_to_or_from_the_host_stay_outside, op_table(), row) {
+BOOST_DATA_TEST_CASE(kernels_that_copy_to_or_from_the_host_stay_outside, actorflow::test::op_table(),
+                     row) {
   Graph g;
   std::vector<Output> inputs;
   std::vector<Tensor> tensors = make_inputs(row);
