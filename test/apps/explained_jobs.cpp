@@ -51,6 +51,7 @@ std::vector<Explained> examples(const Folder& folder) {
           {{"gensort", "valsort", "--input", hundred}, false},
           {{"terasort", "--input", hundred}},
           {{"join", "--left", rows, "--right", rows, "--kind", "outer"}},
+          {{"ranked", "--input", rows, "--k", "3"}},
           {{"sql", "q1", "--lineitem", line_items}},
           {{"sql", "q3", "--customer", customers, "--orders", orders, "--lineitem", line_items}},
           {{"mean", "--input", written(folder, "numbers", "1\n2\n")}},

@@ -78,6 +78,7 @@ std::vector<ProgramOfJobs> programs() {
       {{"sql", "q1", "--lineitem", input[1]}},
       {{"sql", "q3", tables[0], tables[1], tables[2], tables[3], tables[4], tables[5]}},
       {with_input({"top_k"}), {k, {"--k", whole, {"", "all", "1.5", "99999999999999999999"}}}},
+      {with_input({"ranked"}), {k, {"--k", whole, {"", "all"}}}},
       {with_input({"k_means"}), {k, rounds, {"--rounds", whole, {"", "many", "1.5"}}}},
       {with_input({"logistic_regression"}), {rate, rounds, {"--rate", "a number", {"", "fast"}}}},
       {with_input({"sparse_regression"}),

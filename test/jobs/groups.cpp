@@ -238,6 +238,34 @@ BOOST_AUTO_TEST_CASE(a_group_larger_than_memory_is_sorted_on_disk) {
   BOOST_TEST(job.state()->engine().spilled_bytes() > 0u);
 }
 
+// As where the hashes of two keys are the same.
+BOOST_AUTO_TEST_CASE(keys_of_one_hash_are_told_apart) {
+  using Pair = std::pair<std::string, std::int64_t>;
+  struct OneHash : ValueOrder<std::string, std::int64_t, std::identity> {
+    using ValueOrder::ValueOrder;
+    std::uint64_t prefix(const Pair&) const { return 7; }
+  };
+  const auto sorted = [](const std::string& keys) {
+    const OneHash order(KeyOrder<std::int64_t, std::identity>(
+        {}, SortOrder::ascending,
+        make_operator<std::int64_t>("sort_values_by", std::source_location::current())));
+    std::vector<std::byte> bytes;
+    for (std::int64_t n = 0; n < 300; ++n) {
+      const Pair pair(keys.substr(static_cast<std::size_t>(n) % keys.size(), 1), n * 7 % 100);
+      bytes.resize(bytes.size() + encoded_size(pair));
+      encode(pair, bytes.data() + bytes.size() - encoded_size(pair));
+    }
+    RecordSorter<Pair, OneHash> sorter(*Part::current(), std::size_t{1} << 20, order);
+    sorter.add({bytes, 300, true});
+    std::vector<Pair> pairs;
+    while (const Pair* pair = sorter.next()) pairs.push_back(*pair);
+    return std::pair(pairs.size(), std::ranges::is_sorted(pairs));
+  };
+  Job job(small_parts());
+  for (const auto& result : job.from(std::vector<std::string>{"a", "ab", "ccb"}).map(sorted).collect())
+    BOOST_TEST((result == std::pair(std::size_t{300}, true)));
+}
+
 BOOST_AUTO_TEST_CASE(a_value_that_fails_leaves_out_its_key) {
   JobOptions options = small_parts();
   options.skip_bad_records = 5;

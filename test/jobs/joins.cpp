@@ -2,8 +2,10 @@
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "test/jobs/support/test_job.h"
@@ -203,6 +205,38 @@ BOOST_AUTO_TEST_CASE(a_function_gets_the_values_of_both_sides_by_key) {
   for (const auto& [key, text] : firsts.collect())
     BOOST_TEST((text.empty() ? expected[key].find('r') == std::string::npos
                              : expected[key].find(text + " ") != std::string::npos));
+}
+
+// Of each side about 20 MB in a part that holds 24 MiB with its tables. The right has every third key
+// twice.
+BOOST_AUTO_TEST_CASE(matches_that_do_not_fit_into_memory_are_those_that_do) {
+  constexpr std::int64_t keys = 300'000;
+  const auto pairs_of = [](const Job& job, std::int64_t step) {
+    return job.from(std::vector<std::int64_t>{0, 1}, 2).flat_map([step](std::int64_t half) {
+      return std::views::iota(std::int64_t{0}, keys / step) |
+             std::views::transform([step, half](std::int64_t n) {
+               return std::pair{"a key with the number " + std::to_string(n * step), 2 * n + half};
+             });
+    });
+  };
+  using Pairs = std::vector<std::pair<std::string, std::int64_t>>;
+  Pairs with, without;
+  for (const std::size_t mib : {48, 1024}) {
+    JobOptions options;
+    options.threads = 1;
+    options.memory_bytes = mib << 20;
+    options.partitions = 1;
+    Job job(options);
+    const auto left = pairs_of(job, 1), right = pairs_of(job, 3);
+    const Pairs semi = left.semi_join(right).collect(), anti = left.anti_join(right).collect();
+    BOOST_TEST((job.state()->engine().spilled_bytes() > 0) == (mib == 48));
+    if (with.empty()) std::tie(with, without) = std::pair(semi, anti);
+    BOOST_TEST((semi == with));
+    BOOST_TEST((anti == without));
+  }
+  BOOST_TEST(with.size() == 2 * keys / 3);
+  BOOST_TEST(without.size() == 2 * keys - 2 * keys / 3);
+  BOOST_TEST(std::ranges::all_of(with, [](const auto& pair) { return pair.second / 2 % 3 == 0; }));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "test/simulation/support/commit_crash.h"
 #include "test/simulation/support/word_job.h"
 
 BOOST_AUTO_TEST_SUITE(job_groups)
@@ -31,6 +32,14 @@ void numbered_words(Job& job) {
       .sort_values_by(std::identity())
       .window(row_number(), lag(std::identity(), 2), lead(std::identity()))
       .filter_values([](const auto& row) { return std::get<1>(row) % 3 != 0; })
+      .write_csv_by_key(job.param("output"), "digits");
+}
+
+// The same words as they come: each part writes a file for each number of digits.
+void divided_words(Job& job) {
+  job.read_text(job.param("input"))
+      .flat_map(words)
+      .key_by([](auto word) { return static_cast<std::int64_t>(word.size() - 4); })
       .write_csv_by_key(job.param("output"), "digits");
 }
 
@@ -91,7 +100,24 @@ void run_through(JobFunction function, const WordFiles& expected, const std::vec
     throw std::runtime_error("the files are not those of an undisturbed run");
 }
 
-// Of the job that divides its output: a file for each of the digits, and _SUCCESS.
+void run_through_a_crash(JobFunction function, const WordFiles& expected, int tasks) {
+  const SimOptions options = test::options_of_a_short_job();
+  test::CommitCrash crash(options.seed);
+  SimCluster sim({{"local", tasks}}, options);
+  const test::CommitCrash::Watch watch(crash, sim);
+  sim.start([function, tasks](SimTask& task) { run(task, function, tasks); })
+      .finish("/job:local/task:0");
+  if (!crash.has_happened()) throw std::runtime_error("no task was lost in the middle of a commit");
+  if (output_of(sim) != expected)
+    throw std::runtime_error("the files are not those of an undisturbed run");
+}
+
+const WordFiles& divided() {
+  static const WordFiles files = undisturbed(divided_words);
+  return files;
+}
+
+// Of the job that sorts its words: a file for each of the digits, and _SUCCESS.
 const WordFiles& numbered() {
   static const WordFiles files = undisturbed(numbered_words);
   if (files.size() != 1 + most_digits) throw std::logic_error("three files and _SUCCESS were expected");
@@ -112,6 +138,13 @@ SIMULATION_TEST(a_divided_output_survives_bad_disks, seeds(1, 60)) {
   run_through(numbered_words, numbered(),
               {FaultKind::disk_errors, FaultKind::disk_full, FaultKind::kill, FaultKind::duplicate}, 3);
 }
+
+SIMULATION_TEST(a_task_that_dies_while_the_files_of_a_part_take_their_places_changes_none,
+                seeds(1, 60)) {
+  run_through_a_crash(divided_words, divided(), 1);
+}
+
+SIMULATION_TEST(so_does_one_of_three, seeds(1, 60)) { run_through_a_crash(divided_words, divided(), 3); }
 
 SIMULATION_TEST(the_best_of_each_key_are_the_same_through_kills, seeds(1, 40)) {
   static const WordFiles expected = undisturbed(best_words);

@@ -74,21 +74,25 @@ class HashOrder {
   mutable std::vector<std::byte> a_, b_;
 };
 
-// The same, and for equal keys by what `key_of` gives for the value.
+// The same, and for equal keys by what `key_of` gives for the value, whose prefix is the second prefix.
 template <class K, class V, class KeyOf>
 class ValueOrder : public HashOrder<K, V> {
  public:
   explicit ValueOrder(KeyOrder<V, KeyOf> values) : values_(std::move(values)) {}
 
+  std::uint64_t second_prefix(const std::pair<K, V>& record) const {
+    return values_.prefix(record.second);
+  }
   int compare(const std::pair<K, V>& a, const std::pair<K, V>& b) const {
     const int order = this->compare_keys(a.first, b.first);
     return order != 0 ? order : compare_values(a.second, b.second);
   }
+  static constexpr bool second_prefix_is_whole = KeyOrder<V, KeyOf>::prefix_is_whole;
 
  private:
   int compare_values(const V& a, const V& b) const {
     const std::uint64_t x = values_.prefix(a), y = values_.prefix(b);
-    return x < y ? -1 : x > y ? 1 : KeyOrder<V, KeyOf>::prefix_is_whole ? 0 : values_.compare(a, b);
+    return x < y ? -1 : x > y ? 1 : second_prefix_is_whole ? 0 : values_.compare(a, b);
   }
 
   KeyOrder<V, KeyOf> values_;

@@ -76,13 +76,45 @@ class RecordSorter {
     return decode<T>(reader);
   }
 
+  int compare(const SortEntry& a, const SortEntry& b) const {
+    return order_.compare(record_of(a), record_of(b));
+  }
   void sort() {
     if constexpr (Order::prefix_is_whole)
       sort_entries(std::span(entries_));
+    else if constexpr (requires(const T& record) { order_.second_prefix(record); })
+      sort_twice();
     else
-      sort_entries(std::span(entries_), [this](const SortEntry& a, const SortEntry& b) {
-        return order_.compare(record_of(a), record_of(b));
-      });
+      sort_by_comparing(entries_);
+  }
+  void sort_by_comparing(std::span<SortEntry> entries) const {
+    sort_entries(entries, [this](const SortEntry& a, const SortEntry& b) { return compare(a, b); });
+  }
+  // Where prefixes are equal by a second prefix: records are read once for it, instead of each time that
+  // two are compared.
+  void sort_twice() {
+    sort_entries(std::span(entries_));
+    for (std::size_t first = 0, last; first < entries_.size(); first = last) {
+      for (last = first + 1; last < entries_.size() && entries_[last].prefix == entries_[first].prefix;)
+        ++last;
+      if (last - first > 1) sort_by_second_prefix(std::span(entries_).subspan(first, last - first));
+    }
+  }
+  // `entries` have one prefix, but not all of them one key if two keys have one hash.
+  void sort_by_second_prefix(std::span<SortEntry> entries) const {
+    const std::uint64_t prefix = entries[0].prefix;
+    bool of_one_key = true;
+    for (const T first = record_of(entries[0]); auto& entry : entries) {
+      const T record = record_of(entry);
+      of_one_key = of_one_key && order_.compare_keys(record.first, first.first) == 0;
+      entry.prefix = order_.second_prefix(record);
+    }
+    if (of_one_key && Order::second_prefix_is_whole)
+      sort_entries(entries);
+    else if (of_one_key)
+      sort_by_comparing(entries);
+    for (auto& entry : entries) entry.prefix = prefix;
+    if (!of_one_key) sort_by_comparing(entries);
   }
 
   // Puts the entries so far aside as a run. Keeps the copy of the slice that is being added.

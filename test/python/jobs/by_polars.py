@@ -34,6 +34,17 @@ class Polars:
         files = found.unique().sort("word", "file").group_by("word", maintain_order=True)
         return files.agg(pl.len(), pl.col("file").str.join(" ")).rows()
 
+    def match(self, left, right, kind):
+        tables = [self.table(path, ["k", "v"]) for path in (left, right)]
+        return tables[0].join(tables[1], on="k", how=kind).fill_null("").rows()
+
+    def rank(self, path):
+        numbers = self.table(path, ["k", "v"]).with_columns(pl.col("v").cast(pl.Int64))
+        v = pl.col("v")
+        return numbers.sort("k", "v", descending=[False, True]).select(
+            "k", "v", pl.int_range(1, pl.len() + 1).over("k"), v.rank("min", descending=True).over("k"),
+            v.cum_sum().over("k").alias("sum"), v.shift(1).over("k").cast(pl.String).fill_null("").alias("before")).rows()
+
     def join(self, left, right, kind):
         tables = [self.table(path, ["k", value]) for path, value in ((left, "l"), (right, "r"))]
         how = {"inner": "inner", "left": "left", "outer": "full"}[kind]

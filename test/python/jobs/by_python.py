@@ -52,6 +52,20 @@ def index_words():
                   folder, folder="inverted_index", in_order=True, least_files=4)
 
 
+def rank_numbers():
+    path, by_key = inputs.numbers_by_key(), collections.defaultdict(list)
+    for key, number in csv.reader(open(path, newline="")):
+        by_key[key].append(int(number))
+    expected = []
+    for key, numbers in by_key.items():
+        numbers.sort(reverse=True)
+        for i, number in enumerate(numbers):
+            before = numbers[i - 1] if i > 0 else ""
+            expected.append((key, number, i + 1, numbers.index(number) + 1, sum(numbers[:i + 1]), before))
+    judging.judge(judging.same_rows(expected, "the ranks"), "ranked", "--input", path, "--k",
+                  len(expected), folder="ranked")
+
+
 def count_lengths():
     lengths = collections.Counter(min(len(word), 31) for word in words_of(judging.text))
     judging.judge(judging.same_rows([(n, lengths[n]) for n in range(32)], "the lengths", in_order=True), "histogram",
@@ -75,4 +89,4 @@ def mean():
         sys.exit(f"mean prints {printed}, expected {expected}")
 
 
-judging.in_own_folder(count_words, index_words, count_lengths, mean)
+judging.in_own_folder(count_words, index_words, rank_numbers, count_lengths, mean)

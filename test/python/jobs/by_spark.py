@@ -11,7 +11,7 @@ import table_jobs
 
 requirements = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "optional_requirements.txt")
 judging.needed("pyspark", f"{sys.executable} -m pip install --requirement {requirements}")
-from pyspark.sql import SparkSession, functions as F
+from pyspark.sql import SparkSession, Window, functions as F
 
 
 def need_java(least=17):
@@ -62,6 +62,18 @@ class Spark:
         files = self.words(folder).groupBy("word").agg(F.sort_array(F.collect_set("file")).alias("files"))
         paths = F.array_join(F.transform("files", lambda file: F.concat(F.lit(f"{folder}/"), file)), " ")
         return files.select("word", F.size("files"), paths).orderBy("word").collect()
+
+    def match(self, left, right, kind):
+        tables = [self.table(path, ["k", "v"]) for path in (left, right)]
+        return tables[0].join(tables[1], "k", f"left_{kind}").fillna("").collect()
+
+    def rank(self, path):
+        numbers = self.table(path, ["k", "v"]).withColumn("v", F.col("v").cast("long"))
+        by_size = Window.partitionBy("k").orderBy(F.desc("v"))
+        so_far = by_size.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+        before = F.coalesce(F.lag("v").over(by_size).cast("string"), F.lit(""))
+        return numbers.select("k", "v", F.row_number().over(by_size), F.rank().over(by_size), F.sum("v").over(so_far),
+                              before).collect()
 
     def join(self, left, right, kind):
         tables = [self.table(path, ["k", value]) for path, value in ((left, "l"), (right, "r"))]

@@ -50,6 +50,15 @@ def tables_to_join():
     return "left.csv", "right.csv"
 
 
+def numbers_by_key():
+    """Rows "key,number": 200 keys, one of them with a third of the rows; numbers repeat within a key."""
+    draw = random.Random(2)
+    with open("numbers.csv", "w", newline="") as file:
+        keys = ("hot é" if draw.random() < 0.3 else f"k/{draw.randrange(200)}" for _ in range(6000))
+        csv.writer(file).writerows((key, draw.randrange(-50, 50) * 10**12) for key in keys)
+    return "numbers.csv"
+
+
 def tpch():
     """The tables of TPC-H at a hundredth of its scale, by name."""
     subprocess.run([f"{os.path.dirname(sys.executable)}/tpchgen-cli", "csv", "-s", "0.01", "--output-dir", "tpch"],

@@ -5,6 +5,8 @@
   top_words(path, most)       (word, count) of the most frequent; of equal ones the last words first
   index_words(folder)         (word, number of files, their paths with spaces between), by word
   join(left, right, kind)     (key, value of the left, value of the right); "" in the place of a missing value
+  match(left, right, kind)    (key, value of the left) of its rows whose key the right has ("semi") or not ("anti")
+  rank(path)                  (key, number, place, rank, sum so far, number before or ""), from the largest on
   q1(tables), q3(tables)      the rows of these queries; tables are files by name
 """
 
@@ -49,6 +51,23 @@ def judge_joins(engine):
         judging.judge(same, "join", "--left", left, "--right", right, "--kind", kind, folder=f"join.{kind}")
 
 
+def judge_matches(engine):
+    left, right = inputs.tables_to_join()
+    for kind in "semi", "anti":
+        same = judging.same_rows(engine.match(left, right, kind), f"{kind} join", engine.read)
+        judging.judge(same, "join", "--left", left, "--right", right, "--kind", kind, folder=f"join.{kind}")
+
+
+def judge_ranks(engine):
+    path = inputs.numbers_by_key()
+    ranked = engine.rank(path)
+    judging.judge(judging.same_rows(ranked, "the ranks", engine.read), "ranked", "--input", path, "--k", len(ranked),
+                  folder="ranked")
+    best = [row for row in ranked if row[2] <= 3]
+    same = judging.same_rows(best, "the best of each key", engine.read)
+    judging.judge(same, "ranked", "--input", path, "--k", 3, folder="ranked.best")
+
+
 def judge_queries(engine, tables=None, read_by_jobs=None, folder="sql"):
     """The jobs may read the tables from other files."""
     tables = tables or inputs.tpch()
@@ -64,5 +83,5 @@ def judge_queries(engine, tables=None, read_by_jobs=None, folder="sql"):
 
 
 def judge_by(engine):
-    for part in judge_words, judge_index, judge_joins, judge_queries:
+    for part in judge_words, judge_index, judge_joins, judge_matches, judge_ranks, judge_queries:
         part(engine)
