@@ -14,6 +14,7 @@
 #include "actors/runtime/expect_path.h"
 #include "dataflow/ops/training_ops.h"
 #include "dataflow/values/error.h"
+#include "dataflow/values/exception_status.h"
 
 namespace actorflow {
 namespace {
@@ -30,6 +31,16 @@ void expect_file(Storage& storage, const std::string& folder, const Manifest::Fi
                   path, exists ? "it has another size" : "is not to be seen"));
 }
 
+void expect_number(std::int64_t step, const std::string& global_step) {
+  if (step >= 0) return;
+  throw Error(
+      Code::failed_precondition,
+      fmt::format("the global step '{}' is {}; checkpoints have numbers from 0 on", global_step, step));
+}
+
+// Whether a task is lost, for which the chief raises the epoch: then all tasks drop their snapshots.
+bool is_loss(Code code) { return code == Code::aborted || code == Code::unavailable; }
+
 }  // namespace
 
 SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::string& folder,
@@ -37,19 +48,25 @@ SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::strin
   const auto names = storage.list(expect_path("Saver::save", folder));
   check_folder_epoch(storage, folder, session.fencing_epoch(), names);
   remove_leftovers(storage, folder, names, session.fencing_epoch());
-  const Snapshot kept = keep_one_step(session, folder);
-  warn_if_uneven(kept, fmt::format("the checkpoint in {}", folder));
-  const std::int64_t step = kept.global_step;
-  if (step < 0)
-    throw Error(Code::failed_precondition,
-                fmt::format("the global step '{}' is {}; checkpoints have numbers from 0 on",
-                            global_step_.name(), step));
-  const std::string prefix = free_file_prefix(storage, folder, step, session.fencing_epoch());
-  const auto count =
-      static_cast<int>(std::ranges::count_if(parts_, has_variables)) + (extra.empty() ? 0 : 1);
+  const auto drop_snapshots = [&] {
+    try {
+      write_parts(session, folder, std::vector<std::string>(parts_.size()), 0);  // into no files
+    } catch (const std::exception& error) {
+      spdlog::warn("what the tasks keep for {} stays in memory until they save again: {}", folder,
+                   error.what());
+    }
+  };
+  std::int64_t step = -1;
   std::vector<std::string> files;
-  for (int i = 1; i <= count; ++i) files.push_back(data_file_name(prefix, i, count));
   try {
+    const Snapshot kept = keep_one_step(session, folder);
+    warn_if_uneven(kept, fmt::format("the checkpoint in {}", folder));
+    step = kept.global_step;
+    expect_number(step, global_step_.name());
+    const std::string prefix = free_file_prefix(storage, folder, step, session.fencing_epoch());
+    const auto count =
+        static_cast<int>(std::ranges::count_if(parts_, has_variables)) + (extra.empty() ? 0 : 1);
+    for (int i = 1; i <= count; ++i) files.push_back(data_file_name(prefix, i, count));
     auto parts = write_parts(session, folder, files, step);
     if (!extra.empty()) parts.push_back(write_extra_state(storage, folder, files.back(), step, extra));
     Manifest manifest = merge_manifests(parts, step);
@@ -60,8 +77,10 @@ SavedCheckpoint Saver::save(Session& session, Storage& storage, const std::strin
                        session.fencing_epoch());  // once more: this process may have been stopped
     return {commit_checkpoint(storage, folder, manifest, keep, session.fencing_epoch()), step,
             manifest.one_step, kept.stood_still};
-  } catch (const std::exception&) {  // What other tasks have written would only fill the disk.
-    remove_unpublished(storage, folder, step, files, session.fencing_epoch());
+  } catch (const std::exception&) {
+    // What the tasks keep takes as much memory as the model, and what they have written fills the disk.
+    if (!is_loss(current_exception_status().code)) drop_snapshots();
+    if (!files.empty()) remove_unpublished(storage, folder, step, files, session.fencing_epoch());
     throw;
   }
 }
@@ -141,6 +160,7 @@ std::vector<Manifest> Saver::write_parts(Session& session, const std::string& fo
   std::vector<Manifest> manifests;
   for (const auto& encoded : session.run(fetches, feeds)) {
     const auto text = encoded.scalar<std::string>();
+    if (text.empty()) continue;  // no file
     manifests.push_back(decode_manifest(std::as_bytes(std::span(text))));
   }
   return manifests;

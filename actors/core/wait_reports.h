@@ -1,8 +1,11 @@
 // When a wait is worth a line in the log: soon at first, then now and then.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "actors/runtime/clock.h"
 
@@ -14,18 +17,26 @@ inline constexpr std::chrono::seconds wait_look_interval{1};
 // The lines about the waits in one place. A value; not thread-safe.
 class WaitReports {
  public:
-  // Whether to say now for whom somebody waits: at once, but of the same ones only every 10 s, so that
-  // neither a long wait nor many short ones flood the log.
+  // Within this time the same ones are named once, and no more than `most` lines are written: neither a
+  // long wait nor many short ones, also for some by turns, flood the log.
+  static constexpr std::chrono::seconds interval{10};
+  static constexpr std::size_t most = 3;
+
+  // Whether to say now for whom somebody waits. If so, it counts as said.
   bool is_due(const std::string& whom, Clock::time_point now) {
-    if (whom == last_ && now < next_) return false;
-    last_ = whom;
-    next_ = now + std::chrono::seconds(10);
+    std::erase_if(said_, [now](const Line& line) { return now - line.at >= interval; });
+    if (said_.size() == most || std::ranges::find(said_, whom, &Line::whom) != said_.end()) return false;
+    said_.push_back({whom, now});
     return true;
   }
 
  private:
-  std::string last_;
-  Clock::time_point next_ = Clock::time_point::min();  // for `last_`
+  struct Line {
+    std::string whom;
+    Clock::time_point at;
+  };
+
+  std::vector<Line> said_;  // of the last interval
 };
 
 }  // namespace actorflow

@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <map>
 #include <new>
 #include <optional>
 #include <utility>
 
+#include "actors/monitored/hooked_steps.h"
 #include "actors/monitored/hooks.h"
 #include "actors/monitored/session_maker.h"
+#include "actors/monitored/step_losses.h"
 #include "actors/probes/point.h"
 #include "actors/runtime/runtime.h"
 #include "dataflow/train/replicate.h"
@@ -28,8 +28,7 @@ Point lost_step("a step lost and made again");
 // time.
 constexpr std::int64_t retry_ms = 100;
 
-// Throws invalid_argument for numbers below 0 and empty hooks.
-void check(const MonitoredOptions& options) {
+void check_numbers(const MonitoredOptions& options) {
   const std::array<std::pair<const char*, double>, 12> numbers{
       {{"save_checkpoint.steps", static_cast<double>(options.save_checkpoint.steps)},
        {"save_checkpoint.seconds", options.save_checkpoint.seconds},
@@ -46,61 +45,59 @@ void check(const MonitoredOptions& options) {
   for (const auto& [name, value] : numbers)
     if (!(value >= 0))
       throw invalid_argument(fmt::format("MonitoredOptions::{} must be 0 or more, got {}", name, value));
+}
+
+// Throws invalid_argument for what cannot be.
+void check(const Graph& graph, const MonitoredOptions& options) {
+  check_numbers(options);
   for (const Hooks* hooks : {&options.hooks, &options.chief_only_hooks})
     for (std::size_t i = 0; i < hooks->size(); ++i)
       if (!(*hooks)[i])
         throw invalid_argument(
             fmt::format("hook {} of {} in MonitoredOptions is empty; leave it out", i, hooks->size()));
+  for (const auto& output : options.local_init)
+    expect_in_graph(graph, output, "a node of MonitoredOptions::local_init");
+  if (options.init_op) expect_in_graph(graph, options.init_op, "MonitoredOptions::init_op");
+  if (options.ready_op) expect_in_graph(graph, options.ready_op, "MonitoredOptions::ready_op");
+  if (options.is_chief && options.max_rollbacks > 0 && options.checkpoint_dir.empty())
+    throw invalid_argument("max_rollbacks needs a checkpoint_dir to go back to");
+  if (options.is_chief && options.summaries && options.summary_dir.empty())
+    throw invalid_argument("summaries need a summary_dir to be written to");
 }
-
-// The fetches of a program and of hooks as one list, in which every tensor is once.
-class Fetches {
- public:
-  explicit Fetches(std::vector<Output> own) : all_(std::move(own)) {}
-
-  std::size_t add(Output output) {
-    const auto found = std::ranges::find(all_, output.edge, &Output::edge);
-    if (found != all_.end()) return static_cast<std::size_t>(found - all_.begin());
-    all_.push_back(output);
-    return all_.size() - 1;
-  }
-  const std::vector<Output>& all() const { return all_; }
-
- private:
-  std::vector<Output> all_;
-};
 
 }  // namespace
 
 struct MonitoredSession::Impl {
   Impl(std::optional<Server> own_server, Server* other_server, Graph& graph, MonitoredOptions given);
 
+  void add_hooks();
   void add_reporting_hooks();
+  void add_saving_hook();
   Storage& storage() const { return options.storage ? *options.storage : server.runtime()->storage(); }
+  std::string name() const { return server.name().to_string(); }
   bool over() const { return stop || server.stopping(); }
   Session* ready();
+  void make_session();
   void survive(const Error& error);
   bool roll_back(const Error& error);
   bool await_resources(const Error& error);
-  const std::vector<bool>& made_for(const std::vector<Output>& fetches,
-                                    const std::vector<Output>& targets);
-  std::vector<Tensor> run(Session& in, const std::vector<Output>& fetches, const Feeds& feeds,
-                          const std::vector<Output>& targets);
+  template <class Body>
+  bool survives(Body&& body);
+  void fail() { state = state == State::closed ? State::closed : State::failed; }
+
+  // trains -> failed: a step, or the job, has failed. Any -> closed: by the program.
+  enum class State : std::uint8_t { trains, failed, closed };
 
   std::optional<Server> owned;
   Server& server;
   MonitoredOptions options;
   Scaffold scaffold;
-  Hooks hooks;
+  HookedSteps steps;
   std::unique_ptr<SessionMaker> maker;
-  std::shared_ptr<Session> session;                       // none before the first and after a loss
-  std::map<std::vector<NodeId>, std::vector<bool>> made;  // by what a program has asked for
-  std::atomic<bool> stop = false;
-  int rollbacks = 0;
-  int exhausted = 0;      // steps in a row that lacked memory or the like
-  bool made_step = true;  // since the last loss
-  bool failed = false;
-  bool closed = false;
+  std::shared_ptr<Session> session;  // none before the first and after a loss
+  StepLosses losses;
+  State state = State::trains;
+  std::atomic<bool> stop = false;  // no step is to follow
 };
 
 MonitoredSession::Impl::Impl(std::optional<Server> own_server, Server* other_server, Graph& graph,
@@ -108,91 +105,95 @@ MonitoredSession::Impl::Impl(std::optional<Server> own_server, Server* other_ser
     : owned(std::move(own_server)),
       server(other_server ? *other_server : *owned),
       options(std::move(given)),
-      scaffold{graph, global_step(graph), options.local_init} {
-  check(options);
-  for (const auto& output : options.local_init)
-    expect_in_graph(graph, output, "a node of MonitoredOptions::local_init");
-  if (options.init_op) expect_in_graph(graph, options.init_op, "MonitoredOptions::init_op");
-  if (options.ready_op) expect_in_graph(graph, options.ready_op, "MonitoredOptions::ready_op");
-  if (options.is_chief && options.max_rollbacks > 0 && options.checkpoint_dir.empty())
-    throw invalid_argument("max_rollbacks needs a checkpoint_dir to go back to");
-  if (options.is_chief) hooks = options.chief_only_hooks;
-  hooks.insert(hooks.end(), options.hooks.begin(), options.hooks.end());
-  if (options.last_step > 0) hooks.push_back(stop_at_step(options.last_step, options.first_step));
-  if (options.is_chief) add_reporting_hooks();
-  for (const auto& hook : hooks) hook->begin(scaffold);
+      scaffold{graph, global_step(graph), options.local_init},
+      steps(scaffold, *server.runtime()),
+      losses(options.max_rollbacks) {
+  check(graph, options);
+  add_hooks();
   maker = std::make_unique<SessionMaker>(server, scaffold, options);
-  const Every& every = options.save_checkpoint;
-  if (options.is_chief && !options.checkpoint_dir.empty() && (every.steps > 0 || every.seconds > 0)) {
-    hooks.push_back(checkpoint_saver(*maker->saver(), maker->storage(), options.checkpoint_dir, every,
-                                     {}, options.max_wait_secs, options.save_extra));
-    hooks.back()->begin(scaffold);
-  }
+  if (options.is_chief && !options.checkpoint_dir.empty()) add_saving_hook();
+}
+
+void MonitoredSession::Impl::add_hooks() {
+  if (options.is_chief)
+    for (const auto& hook : options.chief_only_hooks) steps.add(hook);
+  for (const auto& hook : options.hooks) steps.add(hook);
+  if (options.last_step > 0) steps.add(stop_at_step(options.last_step, options.first_step));
+  if (options.is_chief) add_reporting_hooks();
 }
 
 // What people are told of the training.
 void MonitoredSession::Impl::add_reporting_hooks() {
-  if (options.log_step_count_steps > 0)
-    hooks.push_back(step_counter({.steps = options.log_step_count_steps}));
-  if (options.summary_dir.empty()) {
-    if (options.summaries) throw invalid_argument("summaries need a summary_dir to be written to");
-    return;
-  }
+  if (options.log_step_count_steps > 0) steps.add(step_counter({.steps = options.log_step_count_steps}));
+  if (options.summary_dir.empty()) return;
   const auto writer = std::make_shared<EventWriter>(storage(), options.summary_dir);
-  hooks.push_back(step_counter(options.save_summaries, writer));
-  if (options.summaries)
-    hooks.push_back(summary_saver(*options.summaries, writer, options.save_summaries));
+  steps.add(step_counter(options.save_summaries, writer));
+  if (options.summaries) steps.add(summary_saver(*options.summaries, writer, options.save_summaries));
 }
 
-// The session of the next step; null if training is over. That a server stops while there is no session
-// is for the maker to find, whose reason why_over() gives.
-Session* MonitoredSession::Impl::ready() {
-  while (!session && !stop) {
-    try {
-      session = maker->make();
-      if (!session) {
-        spdlog::info("{}: {}", server.name().to_string(), maker->over());
-        stop = true;
-        break;
-      }
-      RunContext context(*session, *server.runtime(), made_for({}, {}));
-      for (const auto& hook : hooks) hook->after_create_session(context);
-      if (context.stop_requested()) stop = true;
-    } catch (const Error& error) {
-      survive(error);
-    } catch (const std::bad_alloc&) {
-      survive({Code::resource_exhausted, "out of memory"});
-    }
+void MonitoredSession::Impl::add_saving_hook() {
+  const Every& every = options.save_checkpoint;
+  if (every.steps == 0 && every.seconds == 0) return;
+  steps.add(checkpoint_saver(*maker->saver(), maker->storage(), options.checkpoint_dir, every, {},
+                             options.max_wait_secs, options.save_extra));
+}
+
+// Whether the body has ended well. An error of it is survived, or thrown.
+template <class Body>
+bool MonitoredSession::Impl::survives(Body&& body) {
+  try {
+    body();
+    return true;
+  } catch (const Error& error) {
+    survive(error);
+  } catch (const std::bad_alloc&) {
+    survive({Code::resource_exhausted, "out of memory"});
   }
+  return false;
+}
+
+// The session of the next step; null if training is over.
+Session* MonitoredSession::Impl::ready() {
+  while (!session && !stop) survives([this] { make_session(); });
   return over() ? nullptr : session.get();
+}
+
+// That a server stops while there is no session is for the maker to find, whose reason why_over() gives.
+void MonitoredSession::Impl::make_session() {
+  session = maker->make();
+  if (!session) {
+    spdlog::info("{}: {}", name(), maker->over());
+    stop = true;
+  } else if (steps.begin(*session)) {
+    stop = true;
+  }
 }
 
 // What a failed step means. Throws the error again unless training ends or goes on.
 void MonitoredSession::Impl::survive(const Error& error) {
-  if (!server.replaced().empty() || !server.failure().ok()) failed = true;
+  if (!server.replaced().empty() || !server.failure().ok()) fail();
   check_not_replaced(server);
   throw_if_failed(server);
   if (server.stopping()) return;  // the step was cancelled, or others have left before us
   if (error.code() == Code::out_of_range) {
-    spdlog::info("{}: the input has ended: {}", server.name().to_string(), error.what());
+    spdlog::info("{}: the input has ended: {}", name(), error.what());
     stop = true;
     return;
   }
   if (!is_preemption(error.code()) && !roll_back(error) && !await_resources(error)) {
-    failed = true;
+    fail();
     throw error;
   }
   lost_step.hit();
-  spdlog::warn("{}: a step was lost, making a new session: {}", server.name().to_string(), error.what());
+  spdlog::warn("{}: a step was lost, making a new session: {}", name(), error.what());
   session.reset();
-  if (!std::exchange(made_step, false)) server.join_for(retry_ms);
+  if (!losses.step_lost()) server.join_for(retry_ms);
 }
 
 // False if that is not what the error is for. Else the step is lost, to all replicas.
 bool MonitoredSession::Impl::roll_back(const Error& error) {
-  if (error.code() != Code::not_finite || rollbacks == options.max_rollbacks || !session) return false;
-  ++rollbacks;
-  spdlog::warn("{}: back to the newest checkpoint, {} of {} times", server.name().to_string(), rollbacks,
+  if (error.code() != Code::not_finite || !session || !losses.roll_back()) return false;
+  spdlog::warn("{}: back to the newest checkpoint, {} of {} times", name(), losses.rollbacks(),
                options.max_rollbacks);
   try {
     maker->demand_restore(*session);
@@ -205,55 +206,10 @@ bool MonitoredSession::Impl::roll_back(const Error& error) {
 // False if the step is not worth another try. What it lacked may be there again, and it has changed
 // nothing; but a chief would go back to the newest checkpoint for it.
 bool MonitoredSession::Impl::await_resources(const Error& error) {
-  constexpr int tries = 3;
-  if (options.is_chief || error.code() != Code::resource_exhausted || exhausted == tries) return false;
-  server.join_for(std::int64_t{1000} << exhausted++);
-  return true;
-}
-
-// Of each node, whether a step makes it that is asked for these.
-const std::vector<bool>& MonitoredSession::Impl::made_for(const std::vector<Output>& fetches,
-                                                          const std::vector<Output>& targets) {
-  std::vector<NodeId> asked;
-  const auto ask = [&](const std::vector<Output>& outputs, const std::string& what) {
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      expect_in_graph(scaffold.graph, outputs[i],
-                      what + std::to_string(i) + " of the monitored session");
-      asked.push_back(outputs[i].edge.node);
-    }
-  };
-  ask(fetches, "fetch ");
-  ask(targets, "target ");
-  const auto [known, is_new] = made.try_emplace(asked);
-  if (is_new) known->second = needed_by(scaffold.graph.def(), asked);
-  return known->second;
-}
-
-std::vector<Tensor> MonitoredSession::Impl::run(Session& in, const std::vector<Output>& own_fetches,
-                                                const Feeds& own_feeds,
-                                                const std::vector<Output>& targets) {
-  RunContext context(in, *server.runtime(), made_for(own_fetches, targets));
-  Fetches fetches(own_fetches);
-  Feeds feeds = own_feeds;
-  RunOptions run_options;
-  std::vector<std::vector<std::size_t>> wanted;  // by hook: positions among the fetches
-  for (const auto& hook : hooks) {
-    RunArgs args = hook->before_run(context);
-    auto& positions = wanted.emplace_back();
-    for (const auto& output : args.fetches) positions.push_back(fetches.add(output));
-    std::ranges::move(args.feeds, std::back_inserter(feeds));
-    run_options.trace |= args.trace;
-  }
-  std::vector<Tensor> results = in.run(fetches.all(), feeds, targets, run_options,
-                                       run_options.trace ? &context.metadata() : nullptr);
-  for (std::size_t i = 0; i < hooks.size(); ++i) {
-    std::vector<Tensor> values;
-    for (const auto position : wanted[i]) values.push_back(results[position]);
-    hooks[i]->after_run(context, values);
-  }
-  if (context.stop_requested()) stop = true;
-  results.resize(own_fetches.size());
-  return results;
+  if (options.is_chief || error.code() != Code::resource_exhausted) return false;
+  const auto pause_ms = losses.pause_for_resources();
+  if (pause_ms > 0) server.join_for(pause_ms);
+  return pause_ms > 0;
 }
 
 MonitoredSession::MonitoredSession(Server& server, Graph& graph, MonitoredOptions options)
@@ -279,33 +235,30 @@ std::vector<Tensor> MonitoredSession::run(const std::vector<Output>& fetches, co
 }
 
 bool MonitoredSession::run_step(const std::function<void(StepContext&)>& body) {
-  while (Session* session = impl_->ready()) {
-    try {
-      StepContext step(*this, *session);
-      body(step);
-      impl_->made_step = true;
-      impl_->exhausted = 0;
+  while (Session* session = impl_->ready()) try {
+      const bool made = impl_->survives([&] {
+        StepContext step(*this, *session);
+        body(step);
+      });
+      if (!made) continue;
+      impl_->losses.step_made();
       return true;
-    } catch (const Error& error) {
-      impl_->survive(error);
-    } catch (const std::bad_alloc&) {
-      impl_->survive({Code::resource_exhausted, "out of memory"});
     } catch (...) {
-      impl_->failed = true;
+      impl_->fail();
       throw;
     }
-  }
   return false;
 }
 
 void MonitoredSession::variables_changed() {
-  for (const auto& hook : impl_->hooks) hook->variables_changed();
+  for (const auto& hook : impl_->steps.hooks()) hook->variables_changed();
 }
 
 void MonitoredSession::close() {
-  if (std::exchange(impl_->closed, true)) return;
-  if (!impl_->failed && impl_->session && !impl_->server.stopping())
-    for (const auto& hook : impl_->hooks) hook->end(*impl_->session);
+  const auto before = std::exchange(impl_->state, Impl::State::closed);
+  if (before == Impl::State::closed) return;
+  if (before == Impl::State::trains && impl_->session && !impl_->server.stopping())
+    for (const auto& hook : impl_->steps.hooks()) hook->end(*impl_->session);
   impl_->stop = true;
   throw_if_failed(impl_->server);
 }
@@ -331,7 +284,9 @@ Session& MonitoredSession::session() {
 
 std::vector<Tensor> StepContext::run(const std::vector<Output>& fetches, const Feeds& feeds,
                                      const std::vector<Output>& targets) {
-  return monitored_.impl_->run(session_, fetches, feeds, targets);
+  auto result = monitored_.impl_->steps.run(session_, fetches, feeds, targets);
+  if (result.stop) request_stop();
+  return std::move(result.values);
 }
 
 void StepContext::request_stop() const { monitored_.request_stop(); }

@@ -243,7 +243,12 @@ void NamedActorShell::send(std::string_view task, std::string_view name, Outgoin
   if (!std::exchange(ticking_, true)) self_->delayed_send(self_, shell_tick_interval, Tick{});
 }
 
+// Where there are many, those that nothing holds are forgotten: they are empty.
 SendWindow& NamedActorShell::window(const ActorAddress& to) {
+  if (windows_.size() >= many_windows_ && !windows_.contains(to)) {
+    std::erase_if(windows_, [](const auto& entry) { return entry.second.use_count() <= 1; });
+    many_windows_ = std::max(OutgoingStreams::few, 2 * windows_.size());
+  }
   auto& window = windows_[to];
   if (!window)
     window = std::make_shared<SendWindow>(

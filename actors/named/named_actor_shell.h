@@ -66,6 +66,7 @@ class NamedActorShell final : public detail::ActorHost {
   IncomingStreams incoming_;
   OutgoingStreams outgoing_;
   std::map<ActorAddress, std::shared_ptr<SendWindow>> windows_;
+  std::size_t many_windows_ = OutgoingStreams::few;
   std::map<std::uint64_t, std::function<void()>> timers_;
   std::uint64_t last_timer_ = 0;
   bool ticking_ = false, acknowledging_ = false;

@@ -35,8 +35,27 @@ void OutgoingStreams::post(const Entry& entry, MessageMark::Kind kind, const std
                     .status = {}});
 }
 
+OutgoingStreams::Entry& OutgoingStreams::entry_of(const ActorAddress& to) {
+  if (const auto found = streams_.find(to); found != streams_.end()) return *found;
+  if (streams_.size() >= many_) forget_settled();
+  Stream stream;
+  stream.last = stream.handled = forgotten_;
+  stream.first = stream.last + 1;
+  return *streams_.emplace(to, std::move(stream)).first;
+}
+
+// The numbers of a new stream are above all forgotten ones, so that its actor takes them for new ones.
+void OutgoingStreams::forget_settled() {
+  std::erase_if(streams_, [this](const Entry& entry) {
+    if (!entry.second.is_settled()) return false;
+    forgotten_ = std::max(forgotten_, entry.second.last);
+    return true;
+  });
+  many_ = std::max(few, 2 * streams_.size());
+}
+
 void OutgoingStreams::send(OutgoingMessage message) {
-  Entry& entry = *streams_.try_emplace(message.to).first;
+  Entry& entry = entry_of(message.to);
   Stream& stream = entry.second;
   const auto number = stream.last + 1;
   if (stream.waiting.empty()) {
@@ -64,6 +83,7 @@ void OutgoingStreams::take(const Sender& from, const MessageMark& mark, ActorMes
   Stream& stream = entry->second;
   stream.incarnation = from.incarnation;
   stream.heard = task_->clock->now();
+  stream.handled = std::max(stream.handled, message.request);
   if (mark.kind == MessageMark::Kind::done) {
     const auto end = stream.waiting.upper_bound(message.request);
     for (auto waiting = stream.waiting.begin(); waiting != end;)

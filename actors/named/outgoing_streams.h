@@ -47,6 +47,10 @@ class OutgoingStreams {
   // sender waits, and asks actors that have been silent what they have handled.
   void tick();
   bool idle() const;
+  // Of how many actors something is known. Those of which nothing is under way are forgotten where there
+  // are more than `few`: a program may write to ever new names.
+  std::size_t size() const { return streams_.size(); }
+  static constexpr std::size_t few = 1024;
   // Calls no `answered` of earlier messages any more.
   void forget_answers();
 
@@ -59,14 +63,20 @@ class OutgoingStreams {
     std::function<void(RawAnswer)> answered;
   };
   struct Stream {
+    // Whether all that was sent was handled, or given up.
+    bool is_settled() const { return waiting.empty() && (handled == last || first > last); }
+
     std::uint64_t first = 1;  // its number
     std::uint64_t last = 0;
+    std::uint64_t handled = 0;                 // so far, as the actor has said
     std::map<std::uint64_t, Waiting> waiting;  // by number
     std::uint64_t incarnation = 0;             // of the actor's task, once it has answered
     Clock::time_point heard{}, probed{}, next_report{};
   };
   using Entry = std::map<ActorAddress, Stream>::value_type;
 
+  Entry& entry_of(const ActorAddress& to);
+  void forget_settled();
   void post(const Entry& entry, MessageMark::Kind kind, const std::string& type, std::uint64_t number,
             Tensor payload) const;
   void give_up(Entry& entry, Code code, const std::string& why);
@@ -77,6 +87,8 @@ class OutgoingStreams {
   TaskRef task_;
   const std::string own_name_;
   std::map<ActorAddress, Stream> streams_;
+  std::uint64_t forgotten_ = 0;  // the highest number of streams that were forgotten
+  std::size_t many_ = few;
 };
 
 }  // namespace actorflow

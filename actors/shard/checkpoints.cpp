@@ -130,7 +130,12 @@ StateResult snapshot(ShardState& shard, StateCall& call) {
 StateResult write(ShardState& shard, StateCall& call) {
   check_epoch(shard, call);
   const auto& folder = call.inputs[0].scalar<std::string>();
+  const auto& file = call.inputs[1].scalar<std::string>();
   const auto kept = shard.snapshots.find(folder);
+  if (file.empty()) {
+    if (kept != shard.snapshots.end()) shard.snapshots.erase(kept);
+    return std::vector{Tensor::scalar<std::string>("")};
+  }
   if (kept == shard.snapshots.end())
     throw Error(
         Code::aborted,
@@ -138,8 +143,8 @@ StateResult write(ShardState& shard, StateCall& call) {
                     "has saved there; save again",
                     shard.task->self.name.to_string(), folder));
   caf::anon_send(shard.task->checkpoint_io,
-                 SaveTensors{call.reply_to, folder, call.inputs[1].scalar<std::string>(),
-                             call.inputs[2].scalar<std::int64_t>(), std::move(kept->second)});
+                 SaveTensors{call.reply_to, folder, file, call.inputs[2].scalar<std::int64_t>(),
+                             std::move(kept->second)});
   shard.snapshots.erase(kept);
   return std::nullopt;
 }

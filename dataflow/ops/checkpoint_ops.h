@@ -31,7 +31,8 @@ namespace actorflow {
 // is none.
 const OpDef& snapshot_variables_op();
 // (folder string, file string, global_step int64) -> string: writes the snapshot of the folder to that
-// file and drops the snapshot; returns the encoded manifest of the file.
+// file and drops the snapshot; returns the encoded manifest of the file. Without a file, "", it only
+// drops the snapshot, if there is one, and returns "".
 const OpDef& write_snapshot_op();
 // (folder string) -> (value, state uint8[?]): the value of a variable, and its value and slots as
 // ReadState's bytes, as the last SnapshotVariables for that folder has kept them; takes both out of the

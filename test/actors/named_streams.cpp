@@ -1,9 +1,13 @@
 // The messages of a stream: each once, in order, whatever the link does.
 #include <boost/test/unit_test.hpp>
+#include <caf/all.hpp>
 
 #include "actors/named/incoming_streams.h"
 #include "actors/named/message_mark.h"
 #include "actors/named/message_type.h"
+#include "actors/named/outgoing_streams.h"
+#include "actors/runtime/threaded_runtime.h"
+#include "test/schema/support/tasks.h"
 #include "test/support/status_of.h"
 
 BOOST_AUTO_TEST_SUITE(named_streams)
@@ -28,6 +32,43 @@ std::vector<std::uint64_t> taken(IncomingStreams& streams) {
   while (const auto arrived = streams.take(writer)) numbers.push_back(arrived->message.request);
   return numbers;
 }
+
+// The messages of a sender, which go to nobody but the test.
+struct Sending {
+  Sending() {
+    task->tasks = {{"worker", 0}};
+    task->self = {task->tasks[0], 1};
+    task->clock = &runtime.clock();
+    task->switchboard = runtime.system().spawn([this](caf::event_based_actor*) -> caf::behavior {
+      return {[this](const Sender&, const ActorMessage& message) { sent.put(message); }};
+    });
+  }
+  ~Sending() {
+    caf::anon_send_exit(task->switchboard, caf::exit_reason::user_shutdown);
+    *task = {};
+  }
+  void ask(const std::string& name) {
+    streams.send(
+        {.to = {TaskId{0}, name}, .ask = true, .type = "Get{}", .answered = [this](const RawAnswer&) {
+           ++answered;
+         }});
+  }
+  ActorMessage last() { return sent.take().value(); }
+  void answer(const ActorMessage& to) {
+    MessageMark mark = MessageMark::parse(to.type).value();
+    mark.kind = MessageMark::Kind::reply;
+    ActorMessage reply;
+    reply.from = to.to;
+    reply.request = to.request;
+    streams.take({TaskId{0}, 1}, mark, reply);
+  }
+
+  ThreadedRuntime runtime;
+  std::shared_ptr<TaskContext> task = std::make_shared<TaskContext>();
+  test::Mailbox<ActorMessage> sent;
+  OutgoingStreams streams{task, "reader"};
+  int answered = 0;
+};
 
 using Numbers = std::vector<std::uint64_t>;
 
@@ -82,6 +123,27 @@ BOOST_AUTO_TEST_CASE(senders_are_told_of_tells_and_know_of_asks_by_their_answers
   BOOST_REQUIRE(done);
   BOOST_TEST((done->to == writer && done->stream == 1 && done->number == 3));
   BOOST_TEST(streams.untold().empty());
+}
+
+BOOST_AUTO_TEST_CASE(actors_to_which_nothing_is_under_way_are_forgotten_where_they_are_many) {
+  Sending sending;
+  constexpr int names = 10 * OutgoingStreams::few;
+  for (int i = 0; i < names; ++i) {
+    sending.ask("actor " + std::to_string(i));
+    const ActorMessage sent = sending.last();
+    if (i == 0) continue;  // it does not answer
+    BOOST_REQUIRE(sent.to == "actor " + std::to_string(i));
+    sending.answer(sent);
+    BOOST_REQUIRE(sending.streams.size() <= OutgoingStreams::few);
+  }
+  BOOST_TEST(sending.answered == names - 1);
+  // What an actor knows of an earlier stream does not make it drop the messages of the new one.
+  sending.ask("actor 1");
+  const ActorMessage again = sending.last();
+  BOOST_TEST(again.request > 1U);
+  BOOST_TEST(MessageMark::parse(again.type)->stream == again.request);
+  sending.ask("actor 0");
+  BOOST_TEST(sending.last().request == 2U, "its stream goes on");
 }
 
 BOOST_AUTO_TEST_CASE(marks_are_read_as_they_were_written) {

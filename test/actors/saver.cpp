@@ -291,6 +291,21 @@ BOOST_AUTO_TEST_CASE(a_table_restores_into_any_number_of_slices) {
     }
 }
 
+// It takes as much memory as the model.
+BOOST_AUTO_TEST_CASE(what_was_kept_for_a_checkpoint_that_failed_is_dropped) {
+  MemoryStorage storage;
+  SavedCounter c(storage);
+  const Output below_zero = c.g.assign(c.step, c.g.constant<std::int64_t>(-1));
+  const Output kept = c.g.add(take_from_snapshot_op(), {c.g.constant(Tensor::scalar(run_folder))},
+                              {{"name", "count"}, {"dtype", DType::float32}, {"shape", Shape{2}}});
+  c.session.extend();
+  c.session.initialize_variables();
+  c.session.run(std::vector<Output>{}, {}, {below_zero});
+  BOOST_CHECK_EXCEPTION(c.saver.save(c.session, storage, run_folder), Error,
+                        error_with(Code::failed_precondition, {"from 0 on"}));
+  BOOST_CHECK_EXCEPTION(c.session.run(kept), Error, error_with(Code::aborted, {"keeps no 'count'"}));
+}
+
 BOOST_AUTO_TEST_CASE(an_empty_folder_restores_nothing) {
   MemoryStorage storage;
   Job job(storage, Sgd{});

@@ -28,6 +28,22 @@ BOOST_AUTO_TEST_CASE(a_wait_for_others_is_said_at_once) {
   BOOST_TEST(!reports.is_due("replica 2", at(102s)));
 }
 
+BOOST_AUTO_TEST_CASE(a_wait_for_two_by_turns_is_said_of_each_every_10_s) {
+  WaitReports reports;
+  int said = 0;
+  for (int i = 0; i < 30; ++i)
+    said += reports.is_due(i % 2 == 0 ? "replica 1" : "replica 2", at(100s + i * 1s)) ? 1 : 0;
+  BOOST_TEST(said == 6);
+}
+
+BOOST_AUTO_TEST_CASE(waits_for_others_each_second_are_said_thrice_in_10_s) {
+  WaitReports reports;
+  int said = 0;
+  for (int i = 0; i < 30; ++i)
+    said += reports.is_due("replica " + std::to_string(i), at(100s + i * 1s)) ? 1 : 0;
+  BOOST_TEST(said == 9);
+}
+
 BOOST_AUTO_TEST_CASE(that_nobody_is_named_is_no_reason_to_be_silent) {
   WaitReports reports;
   BOOST_TEST(reports.is_due({}, at(100s)));
