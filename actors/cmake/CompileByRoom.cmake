@@ -8,8 +8,11 @@
 # TOP, if given, as those of the libraries below the project's.
 #
 # No batch has more than MOST files: 24, or fewer where each makes the compiler take much memory.
+#
+# Headers behind PRECOMPILE, which most of the batches include, are compiled once. They are libraries' of others or of
+# layers below, for the compiler warns of nothing in them.
 function(actorflow_compile_by_room target)
-  cmake_parse_arguments(PARSE_ARGV 1 room "" "TOP;MOST" "")
+  cmake_parse_arguments(PARSE_ARGV 1 room "" "TOP;MOST" PRECOMPILE)
   if(NOT ACTORFLOW_BATCHES)
     return()
   endif()
@@ -22,6 +25,8 @@ function(actorflow_compile_by_room target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # The warning takes a file among others for a header.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+  list(TRANSFORM room_PRECOMPILE REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
+  target_precompile_headers(${target} PRIVATE ${room_PRECOMPILE})
   get_target_property(sources ${target} SOURCES)
   foreach(source ${sources})
     cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE place)
