@@ -119,7 +119,7 @@ const std::vector<std::pair<std::string, Folders>> rooms = {
     {"actors/jobs/parquet", {"actors/jobs/engine/parts", "actors/runtime"}},
     {"actors/jobs/sources",
      {"actors/input", "actors/jobs/context", "actors/jobs/parquet", "actors/runtime"}},
-    {"actors/jobs/outputs", {"actors/jobs/context", "actors/jobs/engine"}},
+    {"actors/jobs/outputs", {"actors/jobs/context", "actors/jobs/engine", "actors/jobs/sorting"}},
     {"actors/jobs/sinks", {"actors/jobs/context", "actors/jobs/engine/parts"}},
     {"actors/jobs/sorting", {"actors/jobs/context", "actors/jobs/engine/parts"}},
     {"actors/jobs/partitions", {"actors/jobs/pipes", "actors/jobs/sinks", "actors/jobs/sorting"}},

@@ -137,6 +137,21 @@ BOOST_AUTO_TEST_CASE(matches_of_two_tables_survive_a_process_that_is_killed) {
   }
 }
 
+// A million numbers of 150 keys, and a folder for each key.
+BOOST_AUTO_TEST_CASE(an_output_divided_by_a_column_survives_a_process_that_is_killed) {
+  JobCluster job(3);
+  std::minstd_rand random(1);
+  std::ofstream numbers(job.file("numbers.csv"));
+  for (int row = 0; row < 1'000'000; ++row)
+    numbers << "key" << random() % 150 << ',' << random() % 10'000 << '\n';
+  numbers.close();
+  job.use_program("ranked", {"--input", job.file("numbers.csv"), "--k", "1000000", "--divide_by", "key",
+                             "--split_bytes", "300000"});
+  job.expect_files(151);
+  kill_one_after(job, 1'000'000);
+  job.expect_success();
+}
+
 BOOST_AUTO_TEST_CASE(a_join_survives_a_disk_that_fails) {
   JobCluster job(3);
   join_tables(job);

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "actors/runtime/storage.h"
+#include "actors/jobs/context/job_context.h"
 #include "schema/records/csv_field.h"
 #include "schema/records/record.h"
 

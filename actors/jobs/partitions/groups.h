@@ -55,7 +55,11 @@ class KeyGroups {
     if (pair_) prefix_ = sorter_.prefix();
   }
   bool is_at(const StoredRecord<K>& key, std::uint64_t prefix) const {
-    return pair_ && prefix_ == prefix && sorter_.order().compare_keys(pair_->first, K(key)) == 0;
+    if (!pair_ || prefix_ != prefix) return false;
+    if constexpr (std::is_same_v<K, StoredRecord<K>>)
+      return sorter_.order().compare_keys(pair_->first, key) == 0;
+    else
+      return sorter_.order().compare_keys(pair_->first, K(key)) == 0;
   }
   void pass(const StoredRecord<K>& key, std::uint64_t prefix) {
     while (is_at(key, prefix)) advance();

@@ -52,15 +52,14 @@ struct ReducePipe : PartitionsSource {
 
   // Folds a slice into the table. False if the table is full: the rest of the slice is not folded then.
   bool fold_slice(Part& part, ValueTable<Stored>& table, Fold& own, SliceReader::Slice& slice) const {
-    std::vector<std::byte> scratch;
     RecordReader reader(slice.bytes);
     std::uint64_t folded = 0;
     for (; folded < slice.records && !table.full(); ++folded) {
-      auto record = decode<std::pair<K, V>>(reader);
-      const auto key = key_bytes(record.first, scratch);
+      const auto key = take_key<K>(reader);
+      V value = decode<V>(reader);
       table.set(
-          hash_bytes(key), key, [&] { return stored(record.second); },
-          [&](Stored& value) { fold_value(*op, own, value, std::move(record.second)); });
+          hash_bytes(key), key, [&] { return stored(value); },
+          [&](Stored& state) { fold_value(*op, own, state, std::move(value)); });
     }
     const auto bytes = static_cast<std::size_t>(reader.at - reader.begin);
     part.has_read(bytes, folded);
@@ -72,8 +71,8 @@ struct ReducePipe : PartitionsSource {
   static Run put_aside(Part& part, ValueTable<Stored>& table) {
     RunWriter writer(part);
     table.rows().for_each_by_hash([&](std::uint64_t, std::span<const std::byte> bytes, Stored& value) {
-      const K key = key_from_bytes<K>(bytes);
-      encode(value, encode(key, writer.append(encoded_size(key) + encoded_size(value))));
+      const std::size_t size = encoded_size_of_key<K>(bytes) + encoded_size(value);
+      encode(value, encode_key<K>(bytes, writer.append(size)));
     });
     return writer.finish();
   }

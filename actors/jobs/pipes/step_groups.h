@@ -16,7 +16,7 @@
 #include <optional>
 #include <utility>
 
-#include "actors/jobs/engine/parts/part.h"
+#include "actors/jobs/context/job_context.h"
 #include "schema/records/stored_record.h"
 
 namespace actorflow {

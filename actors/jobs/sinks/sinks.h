@@ -184,9 +184,8 @@ class CombineSink {
     table_.rows().for_each_partition(
         partitions_, [this](std::uint64_t hash) { return partition_of(hash, partitions_); },
         [this](std::uint32_t partition, std::uint64_t, std::span<const std::byte> key, State& state) {
-          const K first = key_from_bytes<K>(key);
-          std::byte* to = chunks_.append(partition, encoded_size(first) + encoded_size(state));
-          encode(state, encode(first, to));
+          const std::size_t bytes = encoded_size_of_key<K>(key) + encoded_size(state);
+          encode(state, encode_key<K>(key, chunks_.append(partition, bytes)));
         });
     table_.clear();
   }

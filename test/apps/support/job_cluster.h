@@ -27,12 +27,13 @@ namespace actorflow::test {
 
 using Files = std::map<std::string, std::string>;
 
-// By name; none of a folder that is not there.
+// By path in the folder; none of a folder that is not there.
 inline Files files_of(const std::string& folder) {
   Files files;
   if (!std::filesystem::exists(folder)) return files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    files[entry.path().filename().string()] = read_file(entry.path().string());
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      files[entry.path().lexically_relative(folder).string()] = read_file(entry.path().string());
   return files;
 }
 
@@ -56,6 +57,9 @@ class JobCluster {
     for (std::size_t task = 0; task < addresses_.size(); ++task)
       addresses_[task].replace(0, addresses_[task].find(':'), "127.0.0." + std::to_string(task + 1));
   }
+
+  // How many files the program writes, with _SUCCESS.
+  void expect_files(std::size_t files) { files_ = files; }
 
   struct Start {
     int slow_us = 0;  // what a line takes there
@@ -104,7 +108,7 @@ class JobCluster {
     Process alone(std::move(command));
     expect_end(alone);
     BOOST_TEST((files_of(file("out")) == files_of(file("alone"))));
-    BOOST_TEST(files_of(file("out")).size() == 7u);  // 6 parts and _SUCCESS
+    BOOST_TEST(files_of(file("out")).size() == files_);
   }
   // Every other line, so that its size is another one.
   void change_input() { write_text(2); }
@@ -154,6 +158,7 @@ class JobCluster {
   std::vector<std::string> addresses_;
   const std::vector<std::string> flags_;
   std::string program_;
+  std::size_t files_ = 7;  // 6 parts and _SUCCESS
   std::vector<std::string> input_flags_;
   std::vector<std::unique_ptr<Process>> processes_;
 };

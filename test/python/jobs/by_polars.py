@@ -42,8 +42,8 @@ class Polars:
         numbers = self.table(path, ["k", "v"]).with_columns(pl.col("v").cast(pl.Int64))
         v = pl.col("v")
         return numbers.sort("k", "v", descending=[False, True]).select(
-            "k", "v", pl.int_range(1, pl.len() + 1).over("k"), v.rank("min", descending=True).over("k"),
-            v.cum_sum().over("k").alias("sum"), v.shift(1).over("k").cast(pl.String).fill_null("").alias("before")).rows()
+            "k", "v", place=pl.int_range(1, pl.len() + 1).over("k"), rank=v.rank("min", descending=True).over("k"),
+            sum=v.cum_sum().over("k"), before=v.shift(1).over("k").cast(pl.String).fill_null("")).rows()
 
     def join(self, left, right, kind):
         tables = [self.table(path, ["k", value]) for path, value in ((left, "l"), (right, "r"))]
