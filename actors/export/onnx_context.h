@@ -106,5 +106,6 @@ using OnnxTranslations = std::map<std::string_view, OnnxTranslation>;
 OnnxTranslations onnx_elementwise_translations();
 OnnxTranslations onnx_shape_translations();
 OnnxTranslations onnx_layer_translations();
+OnnxTranslations onnx_recurrent_translations();
 
 }  // namespace actorflow

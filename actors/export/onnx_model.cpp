@@ -16,6 +16,7 @@ const OnnxTranslations& translations() {
     OnnxTranslations merged = onnx_elementwise_translations();
     merged.merge(onnx_shape_translations());
     merged.merge(onnx_layer_translations());
+    merged.merge(onnx_recurrent_translations());
     return merged;
   }();
   return all;

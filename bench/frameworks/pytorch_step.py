@@ -92,12 +92,24 @@ class Gpt(nn.Module):
         return self.head(self.ln(self.blocks(x))).flatten(0, 1)
 
 
+class RowLstm(nn.Module):
+    """Reads the rows of images as steps."""
+
+    def __init__(self, features=28, units=128):
+        super().__init__()
+        self.lstm, self.head = nn.LSTM(features, units, batch_first=True), nn.Linear(units, 10)
+
+    def forward(self, images):
+        return self.head(self.lstm(images)[0][:, -1])
+
+
 # Name: model, shape of a batch.
 MODELS = {
     "gpt": (Gpt, (12, 64)),
     "mlp-128": (lambda: mlp(784, 128, 10), (64, 784)),
     "mlp-1024": (lambda: mlp(784, 1024, 1024, 10), (128, 784)),
     "lenet": (lenet, (64, 1, 28, 28)),
+    "lstm-128": (RowLstm, (64, 28, 28)),
     "resnet20": (resnet20, (64, 3, 32, 32)),
 }
 

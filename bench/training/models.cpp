@@ -1,5 +1,5 @@
-// Models: what fit() costs beside its steps alone, a step of a transformer against PyTorch, and a
-// pipeline against one device.
+// Models: what fit() costs beside its steps alone, a step of a transformer and of
+// an LSTM against PyTorch, and a pipeline against one device.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -170,6 +170,21 @@ Measurement transformer_against_pytorch(bool quick) {
   return in_turn(quick ? 1 : 3, ours, [&] { return steps_per_second(pytorch, "gpt", quick); });
 }
 
+// Rows of images as steps, as pytorch_step.py has it.
+Measurement lstm_against_pytorch(bool quick) {
+  constexpr std::int64_t rows_at_once = 64;
+  const std::int64_t steps = quick ? 2 : 100;
+  actorflow::Model model(row_lstm({28, 28, 1}, 10, 128));
+  model.compile({.loss = softmax_cross_entropy(), .optimizer = Sgd{}});
+  const Batch& data = all_images();
+  const auto ours = [&] {
+    const FitOptions options{
+        .batch_size = rows_at_once, .steps_per_epoch = steps, .verbosity = Verbosity::silent};
+    return static_cast<double>(steps) / seconds_of([&] { model.fit({data.x, data.labels}, options); });
+  };
+  return in_turn(quick ? 1 : 3, ours, [&] { return steps_per_second(pytorch, "lstm-128", quick); });
+}
+
 // A perceptron whose products take nearly all of a step, also in micro-batches of 256 examples.
 constexpr std::int64_t wide_layers = 8, wide = 512, wide_batch = 2048;
 
@@ -214,6 +229,8 @@ std::vector<Benchmark> model_benchmarks() {
            large_fit_against_step},
           {"models/transformer_4x128_vs_pytorch", "step/s", "PyTorch", at_least(1.3),
            transformer_against_pytorch},
+          {"models/lstm_128_of_28_rows_batch_64_vs_pytorch", "step/s", "PyTorch", at_least(1),
+           lstm_against_pytorch},
           {"models/pipeline_2_stages_8_micro_batches", "examples/s", "one device, all its threads",
            at_least(0.8), pipeline_against_device}};
 }

@@ -21,6 +21,9 @@ void add_attr(OnnxNode& node, const onnx::AttributeProto& in, OnnxTensors& tenso
     case onnx::AttributeProto::INTS:
       node.attrs[in.name()] = std::vector<std::int64_t>(in.ints().begin(), in.ints().end());
       return;
+    case onnx::AttributeProto::STRINGS:
+      node.attrs[in.name()] = std::vector<std::string>(in.strings().begin(), in.strings().end());
+      return;
     case onnx::AttributeProto::TENSOR:
       node.attrs[in.name()] = tensors.decode(in.t());
       return;

@@ -60,6 +60,10 @@ void fill(onnx::AttributeProto& out, const std::vector<std::int64_t>& value) {
   out.set_type(onnx::AttributeProto::INTS);
   for (const std::int64_t element : value) out.add_ints(element);
 }
+void fill(onnx::AttributeProto& out, const std::vector<std::string>& value) {
+  out.set_type(onnx::AttributeProto::STRINGS);
+  for (const std::string& element : value) out.add_strings(element);
+}
 void fill(onnx::AttributeProto& out, const Tensor& value) {
   out.set_type(onnx::AttributeProto::TENSOR);
   fill(*out.mutable_t(), value);

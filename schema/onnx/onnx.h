@@ -19,7 +19,8 @@ namespace actorflow {
 inline constexpr std::int64_t onnx_opset = 17;
 inline constexpr std::int64_t onnx_ir_version = 8;
 
-using OnnxAttr = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, Tensor>;
+using OnnxAttr = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
+                              std::vector<std::string>, Tensor>;
 using OnnxAttrs = std::map<std::string, OnnxAttr>;
 
 struct OnnxNode {
