@@ -5,9 +5,11 @@
 
 namespace actorflow {
 
-// Watches the thread for its life and records calls of clock_gettime, nanosleep, getrandom,
-// pthread_create and similar. Works only in programs that link `actorflow_escape_watch`, whose functions
-// replace those of the C library; elsewhere it does nothing. Logging may read the clock.
+// Watches the thread for its life and records calls for the time, sleep, random numbers (also rand() and
+// std::random_device), threads and waits for them, sockets, and files that are opened for writing; files
+// may be read. Works in programs that link `actorflow_escape_watch`, as the installed library of
+// simulations does, whose functions replace those of the C library; elsewhere it does nothing. Logging
+// may read the clock.
 class EscapeWatch {
  public:
   EscapeWatch();

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -73,11 +74,22 @@ Outcome run_once_or_twice(std::uint64_t seed, const std::optional<FaultPlan>& on
   return outcome;
 }
 
+// What an error is about: its first line without the words that have a digit, which differ from run to
+// run.
+std::string subject_of(const std::string& error) {
+  std::istringstream words(error.substr(0, error.find('\n')));
+  std::string subject;
+  for (std::string word; words >> word;)
+    if (word.find_first_of("0123456789") == word.npos) subject += word + ' ';
+  return subject;
+}
+
 SeedFailure explain(std::uint64_t seed, const Outcome& first, bool twice,
                     const std::function<void()>& body, const std::string& trace_path) {
   SeedFailure failure{seed, *first.error, {}, {}, {}};
   failure.faults = shrink(first.asked, [&](const FaultPlan& plan) {
-    return run_once_or_twice(seed, plan, twice, body).error.has_value();
+    const auto error = run_once_or_twice(seed, plan, twice, body).error;
+    return error && subject_of(*error) == subject_of(*first.error);
   });
   const bool record = !trace_path.empty();
   const Outcome last = run(options_of(seed, failure.faults, record), body, trace_path);

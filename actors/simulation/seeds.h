@@ -39,8 +39,9 @@ struct SeedFailure {
 bool twice_by_environment();
 
 // Runs `body`, which throws to fail, for one seed after the other until one fails, and then shrinks the
-// faults of that seed. A SimCluster that the body makes without options takes those of the seed. If
-// `trace_path` is not empty, writes a trace of the shrunk run there. A body that starts a cluster and
+// faults of that seed: those are left out without which it fails in the same way, by the first line of
+// its error without numbers. A SimCluster that the body makes without options takes those of the seed.
+// If `trace_path` is not empty, writes a trace of the shrunk run there. A body that starts a cluster and
 // does not run it to its end fails, and so does, with twice_by_environment(), one whose clusters run
 // otherwise the second time. Throws invalid_argument for a range without a seed.
 std::optional<SeedFailure> run_seeds(SeedRange range, const std::function<void()>& body,

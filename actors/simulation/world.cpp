@@ -186,10 +186,17 @@ void World::run(const Runnable& runnable) {
   activate(runnable);
   if (is_charged()) keep_busy(current_);
   current_ = outside;
-  if (const std::string escape = EscapeWatch::take(); !escape.empty())
-    throw Error(
-        Code::internal,
-        "what runs in a simulation asks its Runtime for time, chance and threads, but " + escape);
+  expect_no_escape();
+}
+
+void World::expect_no_escape() const {
+  const std::string escape = EscapeWatch::take();
+  if (escape.empty()) return;
+  throw Error(Code::internal,
+              "what runs in a simulation takes time, chance, threads and files from the runtime of its "
+              "server (runtime()->clock(), random(), sleep(), storage()), or the same seed would be "
+              "another run; but " +
+                  escape);
 }
 
 void World::activate(const Runnable& runnable) {

@@ -160,6 +160,8 @@ class World {
   void run(const Runnable& runnable);
   // Runs the actor or client for one activation, watched for escapes.
   void activate(const Runnable& runnable);
+  // Throws if what has run since the last call asked the real machine for something.
+  void expect_no_escape() const;
   bool is_charged() const { return charged_.count() != 0 && current_ != outside && !dismantling_; }
   // Takes the charged time: when it will have passed on that track.
   Time end_of_charged(TrackId track);

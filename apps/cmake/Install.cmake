@@ -18,8 +18,11 @@ target_link_options(actorflow_shared PRIVATE -Wl,-Bsymbolic-functions)  # calls 
 target_compile_features(actorflow_shared INTERFACE cxx_std_20)
 target_include_directories(actorflow_shared INTERFACE $<INSTALL_INTERFACE:${header_folder}>)
 # What tests link to besides: a library of its own, so that programs do not carry it.
-add_library(actorflow_simulation_shared SHARED $<TARGET_OBJECTS:actorflow_simulation>)
-target_link_libraries(actorflow_simulation_shared PUBLIC actorflow_shared PRIVATE CAF::core spdlog::spdlog fmt::fmt)
+# The functions that watch for escapes stand before those of the C library, since tests name this library first.
+add_library(actorflow_simulation_shared SHARED
+  $<TARGET_OBJECTS:actorflow_simulation> $<TARGET_OBJECTS:actorflow_escape_watch>)
+target_link_libraries(actorflow_simulation_shared
+  PUBLIC actorflow_shared PRIVATE CAF::core spdlog::spdlog fmt::fmt ${CMAKE_DL_LIBS})
 set_target_properties(actorflow_shared PROPERTIES OUTPUT_NAME actorflow EXPORT_NAME actorflow)
 set_target_properties(actorflow_simulation_shared PROPERTIES OUTPUT_NAME actorflow_simulation EXPORT_NAME simulation
   INSTALL_RPATH "$ORIGIN")

@@ -44,6 +44,25 @@ BOOST_AUTO_TEST_CASE(a_failure_is_shrunk_to_the_faults_that_matter) {
              "ACTORFLOW_SEED=4 ACTORFLOW_FAULTS='2s kill /job:worker/task:1; 3s restart /job:worker/task:1'");
 }
 
+// Without its pause the body would fail, too, but with another error.
+BOOST_AUTO_TEST_CASE(shrinking_keeps_to_the_error_that_was_found) {
+  const auto failure =
+      run_seeds({1, 1},
+                [] {
+                  SimCluster sim({{"worker", 2}});
+                  auto run = sim.start([](SimTask& task) { task.sleep(10s); });
+                  sim.at(1s).pause("/job:worker/task:0", 5s);
+                  sim.at(2s).pause("/job:worker/task:1", 1s);
+                  run.finish();
+                  if (sim.elapsed() < 14s) throw Error(Code::internal, "it was too early");
+                  throw Error(Code::internal, "it took " + std::to_string(sim.elapsed().count()));
+                },
+                {});
+  BOOST_REQUIRE(failure);
+  BOOST_TEST(to_string(failure->faults) == "1s pause /job:worker/task:0 for 5s");
+  BOOST_TEST(failure->error.find("it took") == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_no_standard_exception_fails_the_seed) {
   const auto in_a_task = run_seeds({1, 3},
                                    [] {

@@ -2,12 +2,18 @@
 // watched.
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <unordered_map>
@@ -57,6 +63,13 @@ void note(const char* what) {
   if (!is_log) noted = std::string(what) + " is called by" + places;
   watched = true;
 }
+
+// Files that are only read are no escape: they are the same for each seed.
+bool writes(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT) != 0; }
+bool writes(const char* mode) { return mode[0] != 'r' || std::strchr(mode, '+'); }
+
+// The third argument of open(), if there is one.
+mode_t mode_of(int flags, va_list more) { return (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0; }
 
 }  // namespace
 
@@ -113,6 +126,90 @@ int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   static const auto next = real<int(pthread_cond_t*, pthread_mutex_t*)>("pthread_cond_wait");
   note("pthread_cond_wait");
   return next(condition, mutex);
+}
+
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                           const timespec* end) {
+  static const auto next =
+      real<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)>("pthread_cond_clockwait");
+  note("pthread_cond_clockwait");
+  return next(condition, mutex, clock, end);
+}
+
+time_t time(time_t* into) noexcept {
+  static const auto next = real<time_t(time_t*)>("time");
+  note("time");
+  return next(into);
+}
+
+int gettimeofday(timeval* __restrict time, void* __restrict zone) noexcept {
+  static const auto next = real<int(timeval*, void*)>("gettimeofday");
+  note("gettimeofday");
+  return next(time, zone);
+}
+
+unsigned sleep(unsigned seconds) {
+  static const auto next = real<unsigned(unsigned)>("sleep");
+  note("sleep");
+  return next(seconds);
+}
+
+int usleep(useconds_t duration) {
+  static const auto next = real<int(useconds_t)>("usleep");
+  note("usleep");
+  return next(duration);
+}
+
+// Seeded once per process: the numbers of a seed would depend on the seeds before it.
+int rand() noexcept {
+  static const auto next = real<int()>("rand");
+  note("rand");
+  return next();
+}
+
+// std::random_device's number, which comes from the processor.
+unsigned _ZNSt13random_device9_M_getvalEv(void* device) {
+  static const auto next = real<unsigned(void*)>("_ZNSt13random_device9_M_getvalEv");
+  note("std::random_device");
+  return next(device);
+}
+
+int socket(int domain, int type, int protocol) noexcept {
+  static const auto next = real<int(int, int, int)>("socket");
+  note("socket");
+  return next(domain, type, protocol);
+}
+
+int open(const char* path, int flags, ...) {
+  static const auto next = real<int(const char*, int, mode_t)>("open");
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = mode_of(flags, more);
+  va_end(more);
+  if (writes(flags)) note("open for writing");
+  return next(path, flags, mode);
+}
+
+int open64(const char* path, int flags, ...) {
+  static const auto next = real<int(const char*, int, mode_t)>("open64");
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = mode_of(flags, more);
+  va_end(more);
+  if (writes(flags)) note("open64 for writing");
+  return next(path, flags, mode);
+}
+
+FILE* fopen(const char* path, const char* mode) {
+  static const auto next = real<FILE*(const char*, const char*)>("fopen");
+  if (writes(mode)) note("fopen for writing");
+  return next(path, mode);
+}
+
+FILE* fopen64(const char* path, const char* mode) {
+  static const auto next = real<FILE*(const char*, const char*)>("fopen64");
+  if (writes(mode)) note("fopen64 for writing");
+  return next(path, mode);
 }
 
 }  // extern "C"

@@ -447,9 +447,10 @@ void name_jobs() {
 
 void name_simulation() {
   // actors/simulation/fault_plan.h
-  keep(&af::parse_fault_kind, &af::parse_fault_plan, &af::random_fault_plan, &af::shrink);
+  keep(&af::parse_fault_kind, &af::parse_fault_plan, &af::check_faults, &af::random_fault_plan, &af::shrink);
   // actors/simulation/seeds.h
-  keep(&af::seeds, &af::faults_of_environment, &af::run_seeds, &af::of_this_seed);
+  keep(&af::seeds, &af::faults_of_environment, &af::twice_by_environment, &af::run_seeds, &af::run_seed,
+       &af::of_this_seed);
   // actors/simulation/simulation_test.h
   keep(&af::run_simulation_test);
 }
