@@ -72,7 +72,7 @@ struct MonitoredOptions {
   Output init_op{};                         // none: the initializers of the shared variables
   Feeds init_feeds{};                       // of init_op
   std::function<void(Session&)> init_fn{};  // called by the chief after init_op
-  // Called by the others in each new session, once the chief has given the model values: for what must
+  // Called by the others for each new session, once the chief is ready, and perhaps again: for what must
   // hold before the tasks do anything together. What it throws counts as thrown by a step.
   std::function<void()> on_chief_ready{};
   std::vector<Output> local_init{};  // run in each new session, before the first step

@@ -129,8 +129,6 @@ std::shared_ptr<Session> SessionMaker::make() {
         prepare(*session);
       else if (!await_chief(*session, patience))
         continue;
-      else if (options_.on_chief_ready)
-        options_.on_chief_ready();
       if (!scaffold_.local_init.empty()) session->run(std::vector<Output>{}, {}, scaffold_.local_init);
       // The values are of the epoch in which the chief has handed them out, which may be a later one.
       if (options_.replicated && !options_.is_chief && !fence_->join_if_open(*session)) continue;
@@ -236,7 +234,8 @@ void SessionMaker::give_values(Session& session, const std::vector<std::string>&
   if (options_.init_fn) options_.init_fn(session);
 }
 
-// False if the job was over, or training complete, before the model was ready.
+// False if the job was over, or training complete, before the model was ready. Variables that have no
+// value though the chief is ready may be those of another model than its own.
 bool SessionMaker::await_chief(Session& session, Patience& patience) {
   std::string chief = "the chief";
   if (server_.cluster().contains(options_.chief))
@@ -244,7 +243,9 @@ bool SessionMaker::await_chief(Session& session, Patience& patience) {
                          server_.cluster().address(options_.chief));
   while (!is_over()) {
     const auto missing = missing_variables(session);
-    if (missing.empty() && fence_->join_if_open(session)) return true;
+    const bool is_ready = fence_->join_if_open(session);
+    if (is_ready && options_.on_chief_ready) options_.on_chief_ready();
+    if (is_ready && missing.empty()) return true;
     wait(patience, fmt::format("for {} to initialise or restore {}", chief,
                                missing.empty() ? "the model" : describe(missing)));
   }

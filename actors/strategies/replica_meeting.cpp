@@ -17,10 +17,13 @@ ReplicaSettings RunningReplica::settings() const {
   ReplicaSettings settings = program_.settings();
   const ReplicaSettings of_options = settings_of(options_);
   settings.insert(settings.end(), of_options.begin(), of_options.end());
+  settings.emplace_back("replicas", std::to_string(task_.num_replicas()));
+  if (!is_all_reduce(options_.strategy))
+    settings.emplace_back("parameter servers", std::to_string(task_.cluster.num_tasks(options_.ps_job)));
   return settings;
 }
 
-// In each new session, before its first step.
+// In each new session, before its first step, and before the tasks wait for each other.
 void RunningReplica::compare_settings() {
   if (!task_.is_chief())
     expect_settings_of(server_, task_.chief(), settings());

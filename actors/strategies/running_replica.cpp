@@ -73,8 +73,6 @@ MonitoredOptions RunningReplica::monitored() {
   options.max_to_keep = options_.max_to_keep;
   options.longest_hold_ms = options_.longest_hold_ms;
   options.log_step_count_steps = 0;  // programs say more
-  // With all-reduce, tasks that do not fit together might wait for each other in the local
-  // initialisation.
   options.on_chief_ready = [this] { compare_settings(); };
   options.hooks = {sync_replicas(nodes_.train),
                    std::make_shared<ProgramHook>(

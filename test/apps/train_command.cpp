@@ -146,6 +146,27 @@ BOOST_AUTO_TEST_CASE(workers_that_step_alone_go_on_when_one_is_killed) {
   BOOST_TEST(test_accuracy_in(output) > 90);
 }
 
+// Each would wait for a group of ranks of its own.
+BOOST_AUTO_TEST_CASE(workers_with_lists_of_different_lengths_are_refused) {
+  const auto three = free_addresses(3);
+  const std::string two = three[0] + "," + three[1];
+  const auto worker = [](int index, const std::string& hosts) {
+    return std::vector<std::string>{"actorflow",
+                                    "train",
+                                    "digits",
+                                    "--strategy=multi_worker",
+                                    "--job_name=worker",
+                                    "--task_index=" + std::to_string(index),
+                                    "--worker_hosts=" + hosts};
+  };
+  Process chief(worker(0, two)), other(worker(1, two + "," + three[2]));
+  for (Process* process : {&chief, &other}) {
+    BOOST_TEST(process->wait() == 1, process->output());
+    BOOST_TEST(process->output().find("task:1 has 3, /job:worker/task:0 has 2") != std::string::npos,
+               process->output());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(workers_that_differ_in_how_they_agree_are_refused) {
   const auto refused = [](const char* of_chief, const char* of_worker, std::vector<std::string> words) {
     TfConfigCluster cluster(

@@ -1,5 +1,6 @@
 // Tasks with other settings than the chief, or that cannot take part: whoever meets whom first, all hear
 // why.
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -61,6 +62,19 @@ SIMULATION_TEST(a_parameter_server_with_other_settings_ends_all_by_name, seeds(1
 
 SIMULATION_TEST(a_parameter_server_with_the_same_settings_serves, seeds(1, 10)) {
   for (const std::string& error : errors_with_steps("20")) BOOST_TEST(error == "");
+}
+
+// It looks for variables at other parameter servers than the chief, which never initialises them there.
+SIMULATION_TEST(a_worker_that_places_variables_otherwise_ends_all_by_name, seeds(1, 20)) {
+  const auto errors = errors_of_tasks("/job:worker/task:1", [](Server& server) {
+    const std::atomic<bool> never{false};
+    test::SmallTraining program(server, job);
+    ReplicaOptions options = test::small_options(job);
+    options.ps_strategy = "greedy";
+    run_replica(server, program, options, never);
+  });
+  for (const std::string& error : errors)
+    BOOST_TEST(error.find("ps_strategy: /job:worker/task:1 has greedy") != error.npos, error);
 }
 
 // With a sharded optimizer the ranks begin by dividing its slots, for which a rank without one never
