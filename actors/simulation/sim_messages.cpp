@@ -15,7 +15,7 @@ using Nanoseconds = std::chrono::nanoseconds;
 constexpr Nanoseconds retransmission_time = 200ms;
 constexpr Nanoseconds latest = 20ms;
 
-// Whether the message keeps its order behind large ones, as link.h promises.
+// For Flight::waits_for_large.
 bool waits_for_large(const Message& message) {
   return std::holds_alternative<AbortStep>(message) ||
          std::holds_alternative<DeregisterGraph>(message) ||
@@ -55,19 +55,19 @@ double SimNetwork::at_worst(double probability, double LinkFaults::*of_faults, T
   return probability;
 }
 
-bool SimNetwork::joins_others(Connection& connection, std::size_t size_bytes) {
-  if (size_bytes >= large_message_bytes) return false;
-  return std::exchange(connection.delivery_left, world_.now()) == world_.now();
-}
-
 // Large messages take the ports of both machines for their time; all come in the order of their lane.
-World::Time SimNetwork::arrival(Connection& connection, const Message& message, std::size_t size_bytes,
-                                bool joins) {
+World::Time SimNetwork::arrival(std::span<const FlightRef> delivery) {
+  Connection& connection = *delivery.front()->connection;
   const TrackId from = connection.caller, to = connection.port->machine;
-  const bool large = size_bytes >= large_message_bytes;
+  const bool large = delivery.front()->modelled_bytes >= large_message_bytes;
+  World::Time time{};
+  std::size_t size_bytes = 0;
+  for (const auto& flight : delivery) {
+    time = handled(from, flight->modelled_bytes, flight->joins_others);
+    size_bytes += flight->modelled_bytes;
+  }
   const auto transfer = Nanoseconds(
       static_cast<Nanoseconds::rep>(1e9 * static_cast<double>(size_bytes) / model_.bytes_per_second));
-  World::Time time = handled(from, size_bytes, joins);
   if (large) {
     World::Time& sending_until = machine(from).sending_until;
     time = sending_until = std::max(time, sending_until) + transfer;
@@ -77,14 +77,14 @@ World::Time SimNetwork::arrival(Connection& connection, const Message& message, 
     if (world_.random().chance(at_worst(model_.late, &LinkFaults::late, from, to)))
       time += Nanoseconds(world_.random().below(latest.count()));
   } else {
-    if (!joins || model_.delivery_cost == 0ns) connection.delivery_latency = latency(from, to);
-    time += transfer + connection.delivery_latency;
+    time += transfer + latency(from, to);
   }
   if (world_.random().chance(at_worst(model_.loss, &LinkFaults::loss, from, to)))
     time += retransmission_time;
   auto& last = large ? connection.last_large : connection.last_small;
   time = std::max(time, last);
-  if (waits_for_large(message)) time = std::max(time, connection.last_large);
+  if (std::ranges::any_of(delivery, [](const auto& flight) { return flight->waits_for_large; }))
+    time = std::max(time, connection.last_large);
   return last = time;
 }
 
@@ -109,15 +109,36 @@ void SimNetwork::send(const ConnectionRef& connection, const Message& message) {
   if (!connection->open || !connection->port) return;
   auto bytes = encode_message(message);
   const std::size_t modelled = modelled_bytes(message, bytes.size());
-  const bool joins = joins_others(*connection, modelled);
-  if (!joins) ++deliveries_;
+  const bool alone = modelled >= large_message_bytes || model_.delivery_cost == 0ns;
+  auto& delivery = connection->delivery;
   const auto flight =
-      std::make_shared<const Flight>(connection, std::move(bytes), modelled, world_.now(), joins);
-  const World::Time time = arrival(*connection, message, modelled, joins);
-  fly(flight, time);
-  const TrackId from = connection->caller, to = connection->port->machine;
-  if (world_.random().chance(at_worst(model_.duplication, &LinkFaults::duplication, from, to)))
-    fly(flight, time + latency(from, outside));
+      std::make_shared<const Flight>(Flight{.connection = connection,
+                                            .bytes = std::move(bytes),
+                                            .modelled_bytes = modelled,
+                                            .sent = world_.now(),
+                                            .joins_others = !alone && !delivery.empty(),
+                                            .waits_for_large = waits_for_large(message)});
+  if (alone) return depart(std::span(&flight, 1));
+  // An event of this moment happens when nothing is left that could send more.
+  if (delivery.empty()) world_.at(world_.now(), [this, connection] { depart(*connection); });
+  delivery.push_back(flight);
+}
+
+void SimNetwork::depart(Connection& connection) {
+  const auto delivery = std::exchange(connection.delivery, {});
+  if (!delivery.empty()) depart(std::span(delivery));
+}
+
+void SimNetwork::depart(std::span<const FlightRef> delivery) {
+  ++deliveries_;
+  const Connection& connection = *delivery.front()->connection;
+  const TrackId from = connection.caller, to = connection.port->machine;
+  const World::Time time = arrival(delivery);
+  for (const auto& flight : delivery) {
+    fly(flight, time);
+    if (world_.random().chance(at_worst(model_.duplication, &LinkFaults::duplication, from, to)))
+      fly(flight, time + latency(from, outside));
+  }
 }
 
 void SimNetwork::fly(const FlightRef& flight, World::Time arrival) {

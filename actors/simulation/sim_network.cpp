@@ -144,6 +144,7 @@ void SimNetwork::forget_closed() {
 // Closes the connection here, and at the other end when the news has reached it.
 void SimNetwork::close(const ConnectionRef& connection, bool by_caller, const std::string& why) {
   if (!connection->open) return;
+  depart(*connection);
   mark_closed(connection);
   const PortRef port = connection->port;
   if (by_caller) {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,7 +60,7 @@ class SimNetwork final : public Network {
   void process_died(TrackId machine);
 
   std::uint64_t messages() const { return messages_; }
-  // How many deliveries have carried them (LinkModel::delivery_cost).
+  // How many deliveries have carried them; where LinkModel::delivery_cost is 0, as many as messages.
   std::uint64_t deliveries() const { return deliveries_; }
   // The time for which the machine has been handling messages, by the model.
   std::chrono::nanoseconds handling(TrackId machine) { return this->machine(machine).busy; }
@@ -77,10 +78,11 @@ class SimNetwork final : public Network {
   void shake_hands(const ConnectionRef& connection, const std::string& address, const TaskName& peer);
   Status admit(const Port& port, const TaskIdentity& caller);
   void send(const ConnectionRef& connection, const Message& message);
-  // Whether a message that is sent now goes with others, which have left at this moment.
-  bool joins_others(Connection& connection, std::size_t size_bytes);
-  World::Time arrival(Connection& connection, const Message& message, std::size_t size_bytes,
-                      bool joins);
+  // Sends messages that leave now as one delivery: a large one, or small ones of one connection.
+  void depart(std::span<const FlightRef> delivery);
+  // The same for the small messages that wait on the connection for the end of this moment.
+  void depart(Connection& connection);
+  World::Time arrival(std::span<const FlightRef> delivery);
   // The size of an encoded message for the model: set_payload_scale() counts.
   std::size_t modelled_bytes(const Message& message, std::size_t encoded_bytes) const;
   // The time when the machine will have handled a message that arrives now. `joins`: as a part of a

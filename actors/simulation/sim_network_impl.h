@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,26 +30,18 @@ struct SimNetwork::Connection {
   PortRef port;              // null until the handshake is done
   bool caller_there = true;  // nobody tells it anything after it has gone
   bool open = true;
-  World::Time last_small{}, last_large{};        // arrivals: each lane keeps its order
-  std::optional<World::Time> delivery_left{};    // when the last one of small messages was sent
-  std::chrono::nanoseconds delivery_latency{0};  // of that one
+  World::Time last_small{}, last_large{};  // arrivals: each lane keeps its order
+  std::vector<FlightRef> delivery{};       // small messages of this moment, which leave together
 };
 
 // A message on its way.
 struct SimNetwork::Flight {
-  Flight(ConnectionRef on, std::vector<std::byte> encoded, std::size_t modelled, World::Time at,
-         bool joins)
-      : connection(std::move(on)),
-        bytes(std::move(encoded)),
-        modelled_bytes(modelled),
-        sent(at),
-        joins_others(joins) {}
-
   ConnectionRef connection;
   std::vector<std::byte> bytes;
   std::size_t modelled_bytes;
   World::Time sent;
-  bool joins_others;
+  bool joins_others;     // it is not the first one of its delivery
+  bool waits_for_large;  // it keeps its order behind large ones, as link.h promises
 };
 
 }  // namespace actorflow

@@ -87,7 +87,7 @@ Measured train(SimTask& task, const Job& job, SimNetwork& network) {
 // On a network that takes 1 ms one way.
 Measured measure(const Job& job) {
   SimOptions options;
-  options.links = {.latency = 1ms, .jitter = 0, .bytes_per_second = 1e12};
+  options.links = {.latency = 1ms, .jitter = 0, .bytes_per_second = 1e12, .delivery_cost = 1ns};
   options.longest_kernel = 0ns;
   SimCluster sim({{"ps", job.servers}, {"worker", workers}}, options);
   auto run = sim.start([&](SimTask& task) { return train(task, job, sim.network()); });
