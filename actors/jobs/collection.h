@@ -47,7 +47,7 @@ class Batches;
 
 // Records of one type, in an order that depends on the input alone. Nothing is computed before an action
 // asks for a result: write_...(), collect(), count(), reduce(), fold(), sample(), top(). Operators up to
-// the next one that brings records together (..._by_key, sort_by, join, distinct) run as one loop over
+// the next one that brings records together (..._by_key, sort_..., join, distinct) run as one loop over
 // each part.
 //
 // Functions are copied to the parts, which run at once on several threads: they share nothing but what

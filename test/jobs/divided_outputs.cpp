@@ -104,6 +104,19 @@ BOOST_AUTO_TEST_CASE(numbers_name_folders_and_text_and_records_are_written_too) 
   BOOST_TEST(job.read_text(folder.file("texts/rest=1/")).count() == 6u);
 }
 
+BOOST_AUTO_TEST_CASE(so_is_parquet) {
+  const test::Folder folder;
+  Job job(small_parts());
+  const auto pairs = job.from(numbers(20), 2).key_by([](std::int64_t n) { return n % 3; });
+  const Status status = status_of(
+      [&] { pairs.write_parquet_by_key(folder.file("out"), "rest", {.columns = {"number"}}); });
+  if (status.code == Code::unimplemented) return;  // there is no Parquet
+  BOOST_TEST(status.ok(), status.to_string());
+  BOOST_TEST(job.read_parquet<std::int64_t>(folder.file("out/rest=1/")).collect() ==
+                 (std::vector<std::int64_t>{1, 4, 7, 10, 13, 16, 19}),
+             boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(there_is_one_file_for_each_key_where_its_pairs_are_together) {
   const test::Folder folder;
   Job job(small_parts());

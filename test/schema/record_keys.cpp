@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <set>
@@ -117,6 +118,22 @@ BOOST_AUTO_TEST_CASE(keys_come_back_from_their_bytes) {
     const K again = key_from_bytes<K>(bytes);
     BOOST_TEST((bytes_of(again) == bytes));
     if constexpr (requires { key == again; }) BOOST_TEST((key == again), record_layout<K>());
+  });
+}
+
+BOOST_AUTO_TEST_CASE(bytes_of_keys_are_encoded_and_taken_without_a_key) {
+  test::for_random_records<ORDERED_KINDS, Plain, Reading, Six>(100, [](const auto& key) {
+    using K = std::remove_cvref_t<decltype(key)>;
+    const auto bytes = bytes_of(key);
+    std::vector<std::byte> encoded(encoded_size_of_key<K>(bytes) + 1);  // and one that is not the key's
+    BOOST_TEST((encode_key<K>(bytes, encoded.data()) == encoded.data() + encoded.size() - 1));
+    RecordReader reader(encoded);
+    BOOST_TEST(std::ranges::equal(take_key<K>(reader), bytes), record_layout<K>());
+    BOOST_TEST(reader.bytes_left() == 1u, record_layout<K>());
+    RecordReader again(encoded);
+    BOOST_TEST((bytes_of(decode<K>(again)) == bytes), record_layout<K>());
+    RecordReader cut(encoded.data(), encoded.data() + encoded.size() - 2);
+    BOOST_CHECK_THROW(take_key<K>(cut), Error);
   });
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -17,21 +16,18 @@ class BestOfKey {
  public:
   BestOfKey(std::size_t n, KeyOrder<T, KeyOf> order) : n_(n), order_(std::move(order)) {}
 
-  void add(std::vector<T>& best, T value) const {
-    if (best.size() == n_ && (n_ == 0 || !before(value, best.back()))) return;
+  // False if the value is none of the first.
+  bool add(std::vector<T>& best, T value) const {
+    if (best.size() == n_ && (n_ == 0 || !before(value, best.back()))) return false;
     if (best.size() == n_) best.pop_back();
     const auto place = std::ranges::upper_bound(best, value, less());
     best.insert(place, std::move(value));
+    return true;
   }
   // `later`: of values that came after those of `best`.
   void merge(std::vector<T>& best, std::vector<T> later) const {
-    std::vector<T> all;
-    all.reserve(best.size() + later.size());
-    std::ranges::merge(std::make_move_iterator(best.begin()), std::make_move_iterator(best.end()),
-                       std::make_move_iterator(later.begin()), std::make_move_iterator(later.end()),
-                       std::back_inserter(all), less());
-    if (all.size() > n_) all.erase(all.begin() + static_cast<std::ptrdiff_t>(n_), all.end());
-    best = std::move(all);
+    for (T& value : later)
+      if (!add(best, std::move(value))) return;  // nor are those behind it
   }
 
  private:
