@@ -36,6 +36,7 @@ Layer pool(const char* kind, Pool function, Extent windows, const PoolOptions& o
   expect_positive(kind, "windows", std::min(windows.height, windows.width));
   const Extent strides = options.strides.height == 0 ? windows : options.strides;
   return {kind, [=](LayerScope&, Output x) {
+            expect_floating(x);
             expect_images(x);
             expect_window_fits(x, windows, options.padding);
             return function(x, windows, strides, options.padding);

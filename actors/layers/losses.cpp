@@ -36,6 +36,7 @@ Loss softmax_cross_entropy(double label_smoothing) {
     throw invalid_argument(
         fmt::format("label smoothing: expected 0 or more and less than 1, got {}", label_smoothing));
   return {"softmax_cross_entropy", [label_smoothing](Output logits, Output labels) {
+            expect_logits(logits, "sparse_categorical_cross_entropy");
             const auto [rows, classes] = as_classes(logits, labels);
             Output loss = softmax_cross_entropy(rows, classes);
             if (label_smoothing > 0)
@@ -46,6 +47,8 @@ Loss softmax_cross_entropy(double label_smoothing) {
 
 Loss soft_label_cross_entropy() {
   return of_numbers("soft_label_cross_entropy", [](Output logits, Output labels) {
+    expect_logits(logits, "categorical_cross_entropy");
+    expect_classes(logits);
     return -sum(log_softmax(logits) * labels, {-1});
   });
 }
@@ -53,6 +56,7 @@ Loss soft_label_cross_entropy() {
 Loss sigmoid_cross_entropy() {
   // The shorter softplus(logits) - logits * labels loses all digits where the model is sure and right.
   return of_numbers("sigmoid_cross_entropy", [](Output logits, Output labels) {
+    expect_logits(logits, "binary_cross_entropy");
     return softplus(-logits) * labels + softplus(logits) * (1.0 - labels);
   });
 }

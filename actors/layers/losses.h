@@ -31,9 +31,10 @@ class Losses {
   std::vector<Loss> losses_;
 };
 
-// The losses below. Logits [batch, ..., classes] against class numbers [batch, ...], int32 or int64
-// (Keras' SparseCategoricalCrossentropy(from_logits=True)). With a label smoothing of s the label has
-// the weight 1 - s, and all classes share s equally.
+// The losses below. Those of logits throw invalid_argument for what softmax() or sigmoid() has made, and
+// those of classes for a last axis of one. Logits [batch, ..., classes] against class numbers [batch,
+// ...], of any integer type up to int64 (Keras' SparseCategoricalCrossentropy(from_logits=True)). With a
+// label smoothing of s the label has the weight 1 - s, and all classes share s equally.
 Loss softmax_cross_entropy(double label_smoothing = 0);
 // Logits against probabilities, both [batch, ..., classes].
 Loss soft_label_cross_entropy();
@@ -44,10 +45,9 @@ Loss sigmoid_cross_entropy();
 // from_logits=False), which are kept within [1e-7, 1 - 1e-7]. The losses of logits above are more exact
 // where a model is sure, and cost less. Rows of classes are divided by their sums first. Label smoothing
 // moves each label by so much towards the mean of all classes, of two: towards 0.5.
-Loss sparse_categorical_cross_entropy();  // against class numbers
-Loss categorical_cross_entropy(
-    double label_smoothing = 0);                        // against rows as soft_label_cross_entropy()
-Loss binary_cross_entropy(double label_smoothing = 0);  // against 0 and 1, as sigmoid_cross_entropy()
+Loss sparse_categorical_cross_entropy();
+Loss categorical_cross_entropy(double label_smoothing = 0);
+Loss binary_cross_entropy(double label_smoothing = 0);
 // The sum over the last axis of label log(label / prediction), of probabilities, both within [1e-7, 1].
 Loss kl_divergence();
 

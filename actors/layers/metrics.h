@@ -24,7 +24,8 @@ struct Metric {
   Metric of_output(int number) const;
 };
 
-// The share of the examples whose largest logit is that of their class.
+// The share of the examples whose largest logit is that of their class. Throws invalid_argument for one
+// number for each example, of which binary_accuracy() is the metric.
 Metric accuracy();
 // The same for one-hot rows, [batch, ..., classes]: the share of the examples whose largest prediction
 // is where their largest label is.

@@ -44,6 +44,7 @@ Layer batch_norm(const BatchNormOptions& options) {
 Layer layer_norm(double epsilon) {
   return {"layer_norm", [epsilon](LayerScope& scope, Output x) {
             expect_floating(x);
+            expect_rank_of_at_least(x, 2);
             const std::int64_t width = last_dimension(x);
             const Variable scale = scope.weight("scale", {width}, ones());
             const Variable offset = scope.weight("offset", {width}, zeros());

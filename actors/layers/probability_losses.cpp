@@ -25,20 +25,10 @@ double check_smoothing(const char* loss, double smoothing) {
   return smoothing;
 }
 
-// Throws unless predictions have a last axis of several classes, whose probabilities sum up to 1.
-void expect_classes(Output p) {
-  if (p.shape().rank() < 2 || last_dimension(p) < 2)
-    throw invalid_argument(
-        fmt::format("expected probabilities of two classes or more along the last axis, got {}; of one "
-                    "probability, as of a sigmoid, binary_cross_entropy() is the loss",
-                    p.type().to_string()));
-}
-
 }  // namespace
 
 Loss sparse_categorical_cross_entropy() {
   return {"sparse_categorical_cross_entropy", [](Output p, Output labels) {
-            expect_classes(p);
             const auto [rows, classes] = as_classes(p, labels);
             // The logarithms are logits of the same probabilities, and labels out of range are refused.
             const Output loss = softmax_cross_entropy(log_of_rows(rows), classes);

@@ -13,11 +13,21 @@
 namespace actorflow {
 namespace {
 
+// What is probably wrong with an example that has an axis too much, or lacks one.
+std::string_view advice_on_axes(const Shape& expected, const Shape& actual) {
+  if (actual.rank() == expected.rank() + 1)
+    return "; batches are made of examples: leave out Dataset::batch(), or an axis of the data";
+  if (actual.rank() + 1 == expected.rank())
+    return "; the rows of a tensor are examples: a single one needs a first axis of 1";
+  return "";
+}
+
 void check_type(std::string_view what, std::size_t number, const TensorType& expected,
                 const TensorType& actual) {
   if (expected.dtype != actual.dtype || !expected.shape.compatible_with(actual.shape))
-    throw invalid_argument(fmt::format("{} {}: the model takes {} for each example, got {}", what,
-                                       number, expected.to_string(), actual.to_string()));
+    throw invalid_argument(fmt::format("{} {}: the model takes {} for each example, got {}{}", what,
+                                       number, expected.to_string(), actual.to_string(),
+                                       advice_on_axes(expected.shape, actual.shape)));
 }
 
 std::string counted(std::size_t count, std::string_view what) {

@@ -179,7 +179,8 @@ class CsvReader final : public ElementReader {
     if (!lines_.next(line)) {
       ended_ = true;
       if (csv_fini(&parser_, on_field, on_record, this) != 0)
-        throw damaged(record_line_, "a quoted field is not closed before the file ends");
+        throw damaged(record_line_,
+                      name(fields_.size()) + ": its quote is not closed before the file ends");
       return;
     }
     if (lines_.number() == 1) line = without_byte_order_mark(line);
@@ -250,7 +251,8 @@ class CsvReader final : public ElementReader {
 
   // Of a field, for errors.
   std::string name(std::size_t column) const {
-    const bool has_heading = headings_.size() == num_fields_ && column < num_fields_;
+    const bool fits = num_fields_ == 0 || headings_.size() == num_fields_;
+    const bool has_heading = fits && column < headings_.size();
     return "field " + std::to_string(column) +
            (has_heading ? " ('" + headings_[column] + "')" : ", counted from 0");
   }

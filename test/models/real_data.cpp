@@ -168,11 +168,13 @@ BOOST_AUTO_TEST_CASE(two_towers_meet_in_a_dot_product) {
 
 BOOST_AUTO_TEST_CASE(a_rare_class_is_found_by_weights) {
   const auto [measures, labels] = rare_tumours();
+  Metric when_sure = recall(0.9);
+  when_sure.name = "recall_when_sure";
   const auto train = [&](const FitOptions& options) {
     Model model = sequential({normalization(moments_of(measures)), dense(1, sigmoid)});
     model.compile({.loss = binary_cross_entropy(),
-                   .optimizer = Adam{0.003},
-                   .metrics = {auc(), pr_auc(), precision(), recall(), f1_score()}});
+                   .optimizer = Adam{0.01},
+                   .metrics = {auc(), pr_auc(), precision(), recall(), f1_score(), when_sure}});
     model.fit({measures, labels}, options);
     return model.evaluate({measures, labels});
   };
@@ -180,7 +182,7 @@ BOOST_AUTO_TEST_CASE(a_rare_class_is_found_by_weights) {
   FitOptions weighted = options;
   weighted.class_weight = {{0, 1}, {1, 8}};
   const Logs even = train(options), found = train(weighted);
-  BOOST_TEST(found.at("recall") > even.at("recall"));
+  BOOST_TEST(found.at("recall_when_sure") > even.at("recall_when_sure"));
   BOOST_TEST(found.at("auc") > 0.97);
   BOOST_TEST(found.at("pr_auc") > 0.8);
   BOOST_TEST(std::abs(found.at("f1_score") - 2 * found.at("precision") * found.at("recall") /
@@ -191,7 +193,7 @@ BOOST_AUTO_TEST_CASE(a_rare_class_is_found_by_weights) {
   for (const float label : labels.values<float>()) weights.push_back(label > 0 ? 8 : 1);
   Model by_examples = sequential({normalization(moments_of(measures)), dense(1, sigmoid)});
   by_examples.compile({.loss = binary_cross_entropy(),
-                       .optimizer = Adam{0.003},
+                       .optimizer = Adam{0.01},
                        .metrics = {recall()},
                        .sample_weights = true});
   const Tensor example_weights = Tensor::of<float>({std::ssize(weights)}, weights);

@@ -80,6 +80,9 @@ BOOST_AUTO_TEST_CASE(labels_that_a_loss_does_not_take_are_named_with_advice) {
          {"labels from 0 to 2 for 3 classes", "label -1 in row 0"});
   expect(error_of(classes, softmax_cross_entropy(), x, some(DType::float32, {4, 3})),
          {"class numbers", "float32[?,3]", "soft_label_cross_entropy()", "categorical_accuracy()"});
+  expect(error_of({conv2d(2, 2), dense(3)}, softmax_cross_entropy(), some(DType::float32, {4, 8, 8, 1}),
+                  some(DType::int64, {4})),
+         {"float32[?,7,7,3]", "global_avg_pool()"});
   expect(error_of(classes, softmax_cross_entropy(), x, some(DType::float32, {4})),
          {"class numbers", "float32[?]", "int64", "StringLookup"});
   expect(error_of(classes, soft_label_cross_entropy(), x, some(DType::int64, {4})),
@@ -88,6 +91,16 @@ BOOST_AUTO_TEST_CASE(labels_that_a_loss_does_not_take_are_named_with_advice) {
          {"predicts float32[?,3]", "labels are float32[?,2]", "as many units"});
   expect(error_of({dense(1)}, sigmoid_cross_entropy(), x, some(DType::string, {4, 1})),
          {"labels that are numbers", "string[?,1]", "StringLookup"});
+  expect(error_of(sure, softmax_cross_entropy(), x, some(DType::int64, {4})),
+         {"what softmax has made of them", "sparse_categorical_cross_entropy()"});
+  expect(error_of(sure, soft_label_cross_entropy(), x, some(DType::float32, {4, 3})),
+         {"what softmax has made of them", "take categorical_cross_entropy()"});
+  expect(error_of({dense(1, sigmoid)}, sigmoid_cross_entropy(), x, some(DType::float32, {4, 1})),
+         {"what sigmoid has made of them", "binary_cross_entropy()"});
+  expect(error_of({dense(1)}, softmax_cross_entropy(), x, some(DType::int64, {4})),
+         {"two classes or more", "float32[?,1]", "sigmoid_cross_entropy()"});
+  expect(error_of({dense(1, sigmoid)}, binary_cross_entropy(), x, some(DType::int64, {4}), {accuracy()}),
+         {"two classes or more", "binary_accuracy()"});
   expect(error_of({dense(1, sigmoid)}, sparse_categorical_cross_entropy(), x, some(DType::int64, {4})),
          {"two classes or more", "binary_cross_entropy()"});
 }
@@ -126,6 +139,25 @@ BOOST_AUTO_TEST_CASE(data_that_are_not_finite_are_to_blame) {
   BOOST_CHECK_EXCEPTION(
       model.fit({Tensor::of<float>({12, 2}, x), Tensor::of<float>({12, 1}, y)}, options), Error,
       says("in batch 3 of epoch 1, label 0 of example 1, is inf"));
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_that_is_not_finite_is_named) {
+  Model model = sequential({dense(1)});
+  model.compile({.loss = mean_squared_error(), .optimizer = Sgd{0.01}});
+  const Tensor x = Tensor::of<float>({2, 2}, {0, 0, 0, INFINITY}), y = some(DType::float32, {2});
+  BOOST_CHECK_EXCEPTION(model.train_on_batch({x, y}), Error,
+                        says("in this batch, input 0 of example 1, at place 1, is inf"));
+}
+
+BOOST_AUTO_TEST_CASE(an_axis_too_much_or_too_few_is_explained) {
+  Model model = sequential(input({3}), {dense(1)});
+  model.compile({.loss = mean_squared_error(), .optimizer = Sgd{0.01}});
+  const Dataset rows = Dataset::tensors({some(DType::float32, {4, 3}), some(DType::float32, {4})});
+  BOOST_CHECK_EXCEPTION(model.fit(rows.batch(2), quiet({.batch_size = 2})), Error,
+                        says("takes float32[3] for each example, got float32[2,3]; batches are made of "
+                             "examples: leave out Dataset::batch()"));
+  BOOST_CHECK_EXCEPTION(model.predict(some(DType::float32, {3})), Error,
+                        says("a single one needs a first axis of 1"));
 }
 
 BOOST_AUTO_TEST_CASE(training_that_diverges_on_finite_data_is_told_so) {

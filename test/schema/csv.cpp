@@ -103,9 +103,11 @@ BOOST_AUTO_TEST_CASE(records_of_another_length_are_named) {
 }
 
 BOOST_AUTO_TEST_CASE(wrong_quotes_are_named) {
-  expect_error(header + "1,2,a\"b,3\n", Code::data_loss, {"file:2:", "field 2", "character 6", "quote"});
+  expect_error(header + "1,2,a\"b,3\n", Code::data_loss,
+               {"file:2:", "field 2 ('name')", "character 6", "quote"});
   expect_error(header + "1,2,\"a\"b,3\n", Code::data_loss, {"file:2:", "quote"});
-  expect_error(header + "1,2,\"a,3\n4,5,b,6\n", Code::data_loss, {"file:2:", "not closed"});
+  expect_error(header + "1,2,\"a,3\n4,5,b,6\n", Code::data_loss,
+               {"file:2:", "field 2 ('name')", "not closed"});
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_field_has_a_default_or_is_an_error) {

@@ -1,11 +1,12 @@
 // What each replica feeds its steps with: its part of a batch, or of data of its own.
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "actors/input/rows.h"
+#include "actors/models/data/not_finite_data.h"
 #include "actors/models/fit/cluster_fit.h"
-#include "actors/models/fit/not_finite_data.h"
 
 namespace actorflow {
 
@@ -70,10 +71,12 @@ void ClusterFit::feed_parts(std::vector<Tuple> parts, float share, Feeds& feeds)
 
 // By the whole batch of the step, since what one replica's part makes infinite ends all of them.
 Error ClusterFit::blamed(const Error& error) const {
-  const auto batches = [this] {
+  std::optional<Server> reader;  // this task's own server has stopped
+  const auto batches = [&] {
     BatchesOptions shape = batches_of(options_, engine_.compiled().seed);
     if (own_data_) shape.batch_size /= task_.num_replicas();
-    return FitData(server_, source_, options_, shape).training;
+    reader.emplace(Server::local(server_.runtime()));
+    return FitData(*reader, source_, options_, shape).training;
   };
   const std::int64_t last =
       std::max<std::int64_t>(next_place_ - (is_sync() ? 1 : task_.num_replicas()), 0);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "actors/input/rows.h"
-#include "actors/models/fit/not_finite_data.h"
+#include "actors/models/data/not_finite_data.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {

@@ -99,10 +99,23 @@ History fit_here(int tasks, Model& model, ModelEngine& engine, const TrainingDat
                  const PipelineOptions* pipeline = nullptr) {
   LocalCluster cluster({{"worker", tasks}}, 0, engine.compiled().extensions);
   FitEnd chief;
-  run_on_threads(cluster, tasks, [&](int task) {
-    FitEnd own = fit_on(cluster.server("worker", task), model, engine, data, options, replica, pipeline);
-    if (task == 0) chief = std::move(own);
-  });
+  std::optional<Error> not_finite;  // the chief's, which knows the data; others only hear of it
+  const auto run = [&](int task) {
+    try {
+      FitEnd own =
+          fit_on(cluster.server("worker", task), model, engine, data, options, replica, pipeline);
+      if (task == 0) chief = std::move(own);
+    } catch (const Error& error) {
+      if (task == 0 && error.code() == Code::not_finite) not_finite = error;
+      throw;
+    }
+  };
+  try {
+    run_on_threads(cluster, tasks, run);
+  } catch (const Error&) {
+    if (not_finite) throw Error(*not_finite);
+    throw;
+  }
   return take(std::move(chief), engine);
 }
 

@@ -2,6 +2,7 @@
 
 #include "actors/input/rows.h"
 #include "actors/models/data/batches.h"
+#include "actors/models/data/not_finite_data.h"
 #include "actors/models/logs/totals.h"
 #include "actors/runtime/runtime.h"
 
@@ -27,7 +28,12 @@ Logs train_on_batch(ModelEngine& model, const TrainingData& batch) {
   model.expect_no_fit("train_on_batch");
   model.expect_weights("train_on_batch");
   TrainingStep& step = model.build_training(types_of_example(batch.elements(), model.threads()), {});
-  return logs_of(model, step.plan.run(read_batch(model, batch)));
+  const Tuple values = read_batch(model, batch);
+  try {
+    return logs_of(model, step.plan.run(values));
+  } catch (const Error& error) {
+    throw with_blame(error, values, model.architecture.inputs.size(), model.architecture.outputs.size());
+  }
 }
 
 Logs test_on_batch(ModelEngine& model, const TrainingData& batch) {

@@ -279,23 +279,25 @@ void name_library() {
   // kernels/loops/vectorised.h
   keep(&af::available_instruction_sets, &af::instruction_set, &af::use_instruction_set);
   // kernels/ops.h
-  keep(&af::subtract, &af::divide, &af::maximum, &af::minimum, &af::pow, &af::negative, &af::abs,
-       &af::sign, &af::square, &af::exp, &af::log, &af::sqrt, &af::rsqrt, &af::tanh, &af::sigmoid,
-       &af::relu, &af::relu_grad, &af::equal, &af::not_equal, &af::less, &af::less_equal, &af::greater,
-       &af::greater_equal, &af::logical_and, &af::logical_or, &af::logical_not, &af::select, &af::where,
-       &af::element, &af::cast, &af::sum, &af::mean, &af::max, &af::min, &af::argmax, &af::sum_like,
-       &af::mean_like, &af::broadcast_like, &af::spread_like, &af::zeros_like, &af::ones_like, &af::fill,
-       &af::identity, &af::expand_dims, &af::transpose, &af::shape_of, &af::slice, &af::concat, &af::pad,
-       &af::random_uniform, &af::random_normal, &af::truncated_normal, &af::matmul, &af::batch_matmul,
-       &af::bias_add, &af::fused_conv2d, &af::batch_norm_inference, &af::gelu, &af::gather,
-       &af::scatter_add, &af::scatter_update, &af::unsorted_segment_sum, &af::softmax, &af::log_softmax,
+  keep(&af::divide, &af::pow, &af::negative, &af::abs, &af::sign, &af::square, &af::exp, &af::log,
+       &af::sqrt, &af::rsqrt, &af::tanh, &af::sigmoid, &af::relu, &af::relu_grad, &af::equal,
+       &af::not_equal, &af::less, &af::less_equal, &af::greater, &af::greater_equal, &af::logical_and,
+       &af::logical_or, &af::logical_not, &af::select, &af::where, &af::element, &af::cast, &af::sum,
+       &af::mean, &af::max, &af::min, &af::argmax, &af::sum_like, &af::mean_like, &af::broadcast_like,
+       &af::spread_like, &af::zeros_like, &af::ones_like, &af::fill, &af::identity, &af::expand_dims,
+       &af::transpose, &af::shape_of, &af::slice, &af::concat, &af::pad, &af::random_uniform,
+       &af::random_normal, &af::truncated_normal, &af::matmul, &af::batch_matmul, &af::bias_add,
+       &af::fused_conv2d, &af::batch_norm_inference, &af::gelu, &af::gather, &af::scatter_add,
+       &af::scatter_update, &af::unsorted_segment_sum, &af::softmax, &af::log_softmax,
        &af::dot_product_attention, &af::histogram);
   // Those that have a layer, or a loss, of their name.
   using Binary = Output (*)(Output, Output);
   using Pool = Output (*)(Output, af::Extent, af::Extent, af::Padding);
   keep(static_cast<Binary>(&af::add), static_cast<Binary>(&af::multiply),
-       static_cast<Binary>(&af::softmax_cross_entropy), static_cast<Pool>(&af::max_pool),
-       static_cast<Pool>(&af::avg_pool), static_cast<Output (*)(Output, const af::Shape&)>(&af::reshape),
+       static_cast<Binary>(&af::subtract), static_cast<Binary>(&af::maximum),
+       static_cast<Binary>(&af::minimum), static_cast<Binary>(&af::softmax_cross_entropy),
+       static_cast<Pool>(&af::max_pool), static_cast<Pool>(&af::avg_pool),
+       static_cast<Output (*)(Output, const af::Shape&)>(&af::reshape),
        static_cast<Output (*)(Output, Output, af::Extent, af::Padding)>(&af::conv2d),
        static_cast<af::BatchNorm (*)(Output, Output, Output, double, bool, Output)>(&af::batch_norm),
        static_cast<Output (*)(Output, Output, Output, double)>(&af::layer_norm),

@@ -1,5 +1,5 @@
-// Looks for data that are not finite where training has failed for want of finite numbers. For this
-// folder only.
+// Looks for data that are not finite where training has failed for want of finite numbers. For
+// actors/models only.
 #pragma once
 
 #include <cstddef>
@@ -23,5 +23,7 @@ struct FailedBatches {
 // `labels` are the model's numbers of them.
 Error with_blame(const Error& error, const std::function<FitBatches()>& batches,
                  const FailedBatches& where, std::size_t inputs, std::size_t labels);
+// The same for a batch that is at hand.
+Error with_blame(const Error& error, const Tuple& batch, std::size_t inputs, std::size_t labels);
 
 }  // namespace actorflow

@@ -1,4 +1,4 @@
-#include "actors/models/fit/not_finite_data.h"
+#include "actors/models/data/not_finite_data.h"
 
 #include <fmt/format.h>
 
@@ -51,6 +51,13 @@ std::optional<std::string> describe_bad(const Tuple& batch, std::size_t inputs, 
   return std::nullopt;
 }
 
+std::string sentence(const std::string& batch, const std::string& bad) {
+  return fmt::format(
+      "the data are not finite: in {}, {} (examples and places are counted from 0); leave such examples "
+      "out by Dataset::filter(), or give a CSV's component a default_value",
+      batch, bad);
+}
+
 std::string found_in(FitBatches batches, const FailedBatches& where, std::size_t inputs,
                      std::size_t labels) {
   batches.begin_epoch(where.epoch, where.first);
@@ -58,10 +65,7 @@ std::string found_in(FitBatches batches, const FailedBatches& where, std::size_t
     const auto batch = batches.next();
     if (!batch) break;
     if (const auto bad = describe_bad(*batch, inputs, labels))
-      return fmt::format(
-          "the data are not finite: in batch {} of epoch {}, {} (examples and places are counted from "
-          "0); leave such examples out by Dataset::filter(), or give a CSV's component a default_value",
-          number + 1, where.epoch, *bad);
+      return sentence(fmt::format("batch {} of epoch {}", number + 1, where.epoch), *bad);
   }
   return fmt::format("the data of batch {} of epoch {} are finite", where.last + 1, where.epoch);
 }
@@ -77,6 +81,12 @@ Error with_blame(const Error& error, const std::function<FitBatches()>& batches,
   } catch (const Error&) {
     return error;
   }
+}
+
+Error with_blame(const Error& error, const Tuple& batch, std::size_t inputs, std::size_t labels) {
+  const auto bad = error.code() == Code::not_finite ? describe_bad(batch, inputs, labels) : std::nullopt;
+  if (!bad) return error;
+  return Error(error.code(), fmt::format("{}: {}", sentence("this batch", *bad), error.what()));
 }
 
 }  // namespace actorflow
