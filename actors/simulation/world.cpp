@@ -6,7 +6,6 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "actors/simulation/escape_watch.h"
@@ -16,26 +15,6 @@
 
 namespace actorflow {
 
-void World::Sleeper::wake() {
-  woken_ = true;
-  if (!std::exchange(asleep_, false) || world_.dismantling_) return;
-  world_.add({nullptr, shared_from_this(), number_, life_});
-}
-
-bool World::Sleeper::sleep(Time end) {
-  if (woken_) return true;
-  asleep_ = true;
-  timed_out_ = false;
-  if (end != Clock::never)
-    world_.at(end, [self = shared_from_this(), wait = waits_] {
-      if (self->waits_ != wait || !self->asleep_) return;
-      self->timed_out_ = true;
-      self->wake();
-    });
-  fiber_->suspend();
-  return !timed_out_;
-}
-
 World::World(std::uint64_t seed, std::unique_ptr<Schedule> schedule, bool recording)
     : random_(seed), schedule_(std::move(schedule)), trace_(recording), lives_(1) {}
 
@@ -44,57 +23,6 @@ World::~World() = default;
 void World::at(Time time, std::function<void()> event) {
   events_.push_back({std::max(time, now_), next_event_++, std::move(event)});
   std::push_heap(events_.begin(), events_.end());
-}
-
-TrackId World::add_track(std::string name) {
-  names_.push_back(std::move(name));
-  const auto track = static_cast<TrackId>(tracks_.size());
-  tracks_.emplace_back().life = lives_.size();
-  lives_.push_back({track, false});
-  return track;
-}
-
-void World::as(TrackId track, const std::function<void()>& body) {
-  const TrackId before = std::exchange(current_, track);
-  body();
-  current_ = before;
-}
-
-void World::pause(TrackId track, bool paused) {
-  tracks_[static_cast<std::size_t>(track)].paused = paused;
-  release(track);
-}
-
-void World::end_life(TrackId track) {
-  Track& it = tracks_[static_cast<std::size_t>(track)];
-  lives_[it.life].over = true;
-  it.life = lives_.size();
-  it.paused = false;
-  it.busy_until = now_;
-  lives_.push_back({track, false});
-  // What was ready stays in ready_: run() leaves it out when its turn comes.
-  release(track);
-}
-
-void World::end_task(const std::string& reason) {
-  if (dismantling_) return;
-  if (current_ == outside) throw Error(Code::internal, "no task runs, but one is to end: " + reason);
-  const TrackId track = current_;
-  end_life(track);
-  as(outside, [&] { task_ended_(track, reason); });
-}
-
-void World::slow_down(TrackId track, double factor) {
-  tracks_[static_cast<std::size_t>(track)].slowness = factor;
-}
-
-void World::set_clock_ahead(TrackId track, Duration by) {
-  tracks_[static_cast<std::size_t>(track)].clock_ahead = by;
-}
-
-World::Duration World::clock_ahead() const {
-  if (current_ == outside) return Duration{0};
-  return tracks_[static_cast<std::size_t>(current_)].clock_ahead;
 }
 
 // An actor that is seen for the first time was spawned by whatever runs now, and belongs to that life.
@@ -111,14 +39,6 @@ World::Runnable World::describe(caf::resumable* actor) {
 }
 
 void World::ready(caf::resumable* actor) { add(describe(actor)); }
-
-void World::start(TrackId track, std::function<void()> program) {
-  const auto life = tracks_[static_cast<std::size_t>(track)].life;
-  // The highest bit keeps the numbers of clients apart from those of actors.
-  const auto number = (std::uint64_t{1} << 63) | clients_.size();
-  clients_.push_back(std::make_shared<Sleeper>(*this, life, number, std::move(program)));
-  add({nullptr, clients_.back(), number, life});
-}
 
 World::Track* World::track_of(const Runnable& runnable) {
   const TrackId track = lives_[runnable.life].track;
@@ -137,30 +57,6 @@ void World::release(TrackId id) {
   Track& track = tracks_[static_cast<std::size_t>(id)];
   if (!may_run(track)) return;
   for (auto& runnable : std::exchange(track.held, {})) ready_.push_back(std::move(runnable));
-}
-
-bool World::wait_until(Time end, const std::function<void(Waker&)>& begin,
-                       const std::function<void(Waker&)>& give_up) {
-  Sleeper* client = running_client_;
-  std::shared_ptr<Sleeper> nobody;
-  if (!client) {
-    nobody = std::make_shared<Sleeper>(*this, 0, 0, nullptr);
-    client = nobody.get();
-  } else if (client->unwinding()) {
-    // The client is being unwound, and nobody is left who could answer. In a destructor that unwinding
-    // runs the wait gives up; any other wait unwinds further.
-    if (std::uncaught_exceptions() > 0) return false;
-    throw Fiber::Unwind{};
-  }
-  ++client->waits_;
-  client->woken_ = false;
-  begin(*client);
-  if (nobody)
-    while (!client->woken_ && now_ < end && step()) {
-    }
-  const bool woken = nobody ? client->woken_ : client->sleep(end);
-  if (!woken) give_up(*client);
-  return woken;
 }
 
 bool World::step() {
@@ -206,20 +102,6 @@ void World::activate(const Runnable& runnable) {
   running_client_ = runnable.client.get();
   runnable.client->fiber_->resume();
   running_client_ = nullptr;
-}
-
-World::Time World::end_of_charged(TrackId track) {
-  const double slowness = tracks_[static_cast<std::size_t>(track)].slowness;
-  const auto charged = static_cast<double>(std::exchange(charged_, Duration{0}).count());
-  const Time end = now_ + Duration(static_cast<Duration::rep>(charged * slowness));
-  trace_.span(elapsed(), end - beginning, track, "computes");
-  return end;
-}
-
-void World::keep_busy(TrackId track) {
-  const Time end = end_of_charged(track);
-  tracks_[static_cast<std::size_t>(track)].busy_until = end;
-  at(end, [this, track] { release(track); });
 }
 
 void World::run_actor(const Runnable& runnable) {

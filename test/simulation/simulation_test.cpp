@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(shrinking_keeps_to_the_error_that_was_found) {
                 [] {
                   SimCluster sim({{"worker", 2}});
                   auto run = sim.start([](SimTask& task) { task.sleep(10s); });
-                  sim.at(1s).pause("/job:worker/task:0", 5s);
+                  sim.at(8s).pause("/job:worker/task:0", 7s);
                   sim.at(2s).pause("/job:worker/task:1", 1s);
                   run.finish();
                   if (sim.elapsed() < 14s) throw Error(Code::internal, "it was too early");
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(shrinking_keeps_to_the_error_that_was_found) {
                 },
                 {});
   BOOST_REQUIRE(failure);
-  BOOST_TEST(to_string(failure->faults) == "1s pause /job:worker/task:0 for 5s");
+  BOOST_TEST(to_string(failure->faults) == "8s pause /job:worker/task:0 for 7s");
   BOOST_TEST(failure->error.find("it took") == 0u);
 }
 
