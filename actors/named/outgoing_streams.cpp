@@ -37,7 +37,6 @@ void OutgoingStreams::post(const Entry& entry, MessageMark::Kind kind, const std
 
 OutgoingStreams::Entry& OutgoingStreams::entry_of(const ActorAddress& to) {
   if (const auto found = streams_.find(to); found != streams_.end()) return *found;
-  if (streams_.size() >= many_) forget_settled();
   Stream stream;
   stream.last = stream.handled = forgotten_;
   stream.first = stream.last + 1;
@@ -128,7 +127,9 @@ void OutgoingStreams::give_up(Entry& entry, Code code, const std::string& why) {
   }
 }
 
+// Streams are forgotten here alone: an `answered` may send, while those that call it go through them.
 void OutgoingStreams::tick() {
+  if (streams_.size() >= many_) forget_settled();
   for (auto& entry : streams_) {
     if (entry.second.waiting.empty()) continue;
     attend(entry);

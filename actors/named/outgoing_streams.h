@@ -47,8 +47,8 @@ class OutgoingStreams {
   // sender waits, and asks actors that have been silent what they have handled.
   void tick();
   bool idle() const;
-  // Of how many actors something is known. Those of which nothing is under way are forgotten where there
-  // are more than `few`: a program may write to ever new names.
+  // Of how many actors something is known. Where they are more than `few`, tick() forgets those to which
+  // nothing is under way: a program may write to ever new names.
   std::size_t size() const { return streams_.size(); }
   static constexpr std::size_t few = 1024;
   // Calls no `answered` of earlier messages any more.

@@ -134,6 +134,7 @@ BOOST_AUTO_TEST_CASE(actors_to_which_nothing_is_under_way_are_forgotten_where_th
     if (i == 0) continue;  // it does not answer
     BOOST_REQUIRE(sent.to == "actor " + std::to_string(i));
     sending.answer(sent);
+    sending.streams.tick();
     BOOST_REQUIRE(sending.streams.size() <= OutgoingStreams::few);
   }
   BOOST_TEST(sending.answered == names - 1);
