@@ -4,13 +4,13 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "actors/monitored/hooks.h"
 #include "actors/strategies/replica_settings.h"
 #include "dataflow/cluster/task_config.h"
 #include "dataflow/graph/core_ops.h"
 #include "dataflow/train/replicated_state.h"
+#include "dataflow/train/whole_steps.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 #include "kernels/ops/learning_rate.h"
@@ -91,7 +91,7 @@ std::vector<GradientAndVariable> DistributedOptimizer::accumulated(
 
 Output DistributedOptimizer::warm_up(double rate, Output global_step, std::int64_t steps_per_epoch,
                                      double epochs) const {
-  const auto steps = std::llround(epochs * static_cast<double>(steps_per_epoch));
+  const auto steps = whole_steps(epochs * static_cast<double>(steps_per_epoch));
   return linear_warmup(rate, global_step, steps, 1.0 / size());
 }
 

@@ -1,7 +1,6 @@
 #include "apps/cli/server_flags.h"
 
-#include <cmath>
-
+#include "apps/cli/flag_seconds.h"
 #include "apps/cli/flag_table.h"
 #include "apps/cli/security_flags.h"
 
@@ -39,7 +38,7 @@ void ServerFlags::add_to(Command& command) {
 
 ServerOptions ServerFlags::options() const {
   ServerOptions options;
-  options.heartbeat_timeout_ms = std::llround(heartbeat_timeout_s * 1000);
+  options.heartbeat_timeout_ms = milliseconds_of(heartbeat_timeout_s);
   options.credentials = credentials;
   options.insecure = insecure;
   options.num_threads = threads;

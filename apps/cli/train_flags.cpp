@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <utility>
 
 #include "actors/strategies/meeting.h"
 #include "apps/cli/data_folder.h"
+#include "apps/cli/flag_seconds.h"
 #include "apps/cli/program.h"
 #include "apps/cli/train_flag_table.h"
 #include "apps/training/data/load_data.h"
@@ -176,7 +176,7 @@ TrainOptions TrainFlags::options() const {
   options.save_summaries = {.steps = save_summaries_steps};
   options.save_checkpoint = {save_checkpoint_steps,
                              save_checkpoint_steps > 0 ? 0 : save_checkpoint_secs};
-  options.connect_timeout_ms = std::llround(connect_timeout_s * 1000);
+  options.connect_timeout_ms = milliseconds_of(connect_timeout_s);
   return options;
 }
 

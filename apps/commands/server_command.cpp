@@ -6,6 +6,7 @@
 #include "actors/checkpoint/start_number.h"
 #include "actors/task/server.h"
 #include "apps/cli/cluster_flags.h"
+#include "apps/cli/flag_seconds.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/program.h"
 #include "apps/cli/server_flags.h"
@@ -52,7 +53,7 @@ int run(const ServerCommand& command) {
     options.job = std::move(config.task.job);
     options.task = config.task.index;
   });
-  options.connect_timeout_ms = static_cast<std::int64_t>(command.connect_timeout_s * 1000);
+  options.connect_timeout_ms = milliseconds_of(command.connect_timeout_s);
   if (const auto& folder = command.checkpoint_dir; !folder.empty())
     options.start_number = start_task([&] {
       return take_start_number(posix_storage(), folder, {options.job, options.task});

@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <span>
 #include <string>
@@ -23,6 +22,7 @@
 #include "dataflow/cluster/task_config.h"
 #include "dataflow/ops/training_ops.h"
 #include "dataflow/train/replicated_state.h"
+#include "dataflow/train/whole_steps.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 #include "kernels/ops/clipping.h"
@@ -241,7 +241,7 @@ ReplicaSettings settings_of_options(const TrainOptions& options) {
 std::int64_t steps_for_epochs(double epochs, std::int64_t examples, const TrainOptions& options,
                               int workers) {
   const double steps = epochs * static_cast<double>(examples) / examples_of_step(options, workers);
-  return std::max<std::int64_t>(1, std::llround(steps));
+  return std::max<std::int64_t>(1, whole_steps(steps));
 }
 
 double epochs_of_steps(std::int64_t steps, std::int64_t examples, const TrainOptions& options,

@@ -84,6 +84,8 @@ BOOST_AUTO_TEST_CASE(arguments_that_do_not_fit) {
   for (const char* rate : {"nan", "1e400"})
     expect_failure({"actorflow", "train", "mnist", "--learning_rate", rate}, bad_usage,
                    {"--learning-rate: expected a finite number, got '" + std::string(rate)});
+  expect_failure({"actorflow", "train", "digits", "--epochs", "1e18"}, failed_run,
+                 {"expected fewer than 2^63 steps", "fewer epochs"});
   expect_failure({"actorflow", "train", "mnist", "--heartbeat_timeout=-1"}, bad_usage,
                  {"expected 0 or a number above it, got '-1'"});
   expect_failure({"actorflow", "train", "mnist", "--data=no_such"}, failed_run,

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "apps/cli/program.h"
+#include "apps/cli/server_flags.h"
 #include "apps/cli/train_flags.h"
 
 BOOST_AUTO_TEST_SUITE(train_flags)
@@ -65,6 +66,20 @@ BOOST_AUTO_TEST_CASE(what_a_parameter_server_was_given) {
   BOOST_TEST(given({"--model=lenet", "--precision=tf32", "--not_finite=skip", "--ps_strategy=greedy"}) ==
                  (Arguments{"model=lenet", "precision=tf32", "not_finite=skip", "ps_strategy=greedy"}),
              boost::test_tools::per_element());
+}
+
+// More seconds than a clock counts with are a century; only 0 s are 0 ms.
+BOOST_AUTO_TEST_CASE(seconds_of_waits) {
+  constexpr std::int64_t century_ms = std::int64_t{100} * 365 * 24 * 3600 * 1000;
+  const auto timeout_ms = [](const char* seconds) {
+    return parse({std::string("--connect_timeout=") + seconds}).options().connect_timeout_ms;
+  };
+  BOOST_TEST(timeout_ms("0.25") == 250);
+  BOOST_TEST(timeout_ms("1e-300") == 1);
+  BOOST_TEST(timeout_ms("1e300") == century_ms);
+  ServerFlags server;
+  server.heartbeat_timeout_s = 0;
+  BOOST_TEST(server.options().heartbeat_timeout_ms == 0);
 }
 
 BOOST_AUTO_TEST_CASE(flags_as_arguments) {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "actors/layers/losses.h"
+#include "dataflow/train/whole_steps.h"
 #include "dataflow/values/error.h"
 #include "kernels/ops.h"
 
@@ -34,7 +34,7 @@ std::int64_t ImageRecipe::steps(std::int64_t images) const {
   if (batch_size < 1)
     throw invalid_argument(fmt::format("expected a batch size of 1 or more, got {}", batch_size));
   const double all = epochs * static_cast<double>(images) / static_cast<double>(batch_size);
-  return std::max<std::int64_t>(1, std::llround(all));
+  return std::max<std::int64_t>(1, whole_steps(all));
 }
 
 ImageRecipe fast_net_recipe() {
