@@ -12,8 +12,8 @@ struct LinkModel {
   double bytes_per_second = 1.25e9;           // of a machine's port, each direction
   // The processor time of a message on each of the two machines, which handle one after the other: a
   // time per message, and one for its bytes; and one per delivery, which carries the small messages that
-  // a task sends to another at one moment, as a real connection writes them together. They leave when
-  // the moment ends, and are handled one directly after the other. 0 = nothing.
+  // a task sends to another at one moment, as a real connection writes them together: what is sent to a
+  // task then leaves when the moment ends, before what was sent to others later. 0 = nothing.
   std::chrono::nanoseconds message_cost{0};
   std::chrono::nanoseconds delivery_cost{0};
   double byte_cost_ns = 0;

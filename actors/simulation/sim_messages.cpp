@@ -109,24 +109,27 @@ void SimNetwork::send(const ConnectionRef& connection, const Message& message) {
   if (!connection->open || !connection->port) return;
   auto bytes = encode_message(message);
   const std::size_t modelled = modelled_bytes(message, bytes.size());
-  const bool alone = modelled >= large_message_bytes || model_.delivery_cost == 0ns;
-  auto& delivery = connection->delivery;
+  const bool large = modelled >= large_message_bytes;
+  const bool waits = model_.delivery_cost > 0ns;
+  auto& leaving = large ? connection->large : connection->small;
   const auto flight =
       std::make_shared<const Flight>(Flight{.connection = connection,
                                             .bytes = std::move(bytes),
                                             .modelled_bytes = modelled,
                                             .sent = world_.now(),
-                                            .joins_others = !alone && !delivery.empty(),
+                                            .joins_others = waits && !large && !leaving.empty(),
                                             .waits_for_large = waits_for_large(message)});
-  if (alone) return depart(std::span(&flight, 1));
+  if (!waits) return depart(std::span(&flight, 1));
   // An event of this moment happens when nothing is left that could send more.
-  if (delivery.empty()) world_.at(world_.now(), [this, connection] { depart(*connection); });
-  delivery.push_back(flight);
+  if (connection->small.empty() && connection->large.empty())
+    world_.at(world_.now(), [this, connection] { depart(*connection); });
+  leaving.push_back(flight);
 }
 
 void SimNetwork::depart(Connection& connection) {
-  const auto delivery = std::exchange(connection.delivery, {});
-  if (!delivery.empty()) depart(std::span(delivery));
+  const auto small = std::exchange(connection.small, {}), large = std::exchange(connection.large, {});
+  if (!small.empty()) depart(std::span(small));
+  for (const auto& flight : large) depart(std::span(&flight, 1));
 }
 
 void SimNetwork::depart(std::span<const FlightRef> delivery) {

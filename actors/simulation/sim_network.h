@@ -80,7 +80,7 @@ class SimNetwork final : public Network {
   void send(const ConnectionRef& connection, const Message& message);
   // Sends messages that leave now as one delivery: a large one, or small ones of one connection.
   void depart(std::span<const FlightRef> delivery);
-  // The same for the small messages that wait on the connection for the end of this moment.
+  // Sends what waits on the connection for the end of this moment: the small messages together.
   void depart(Connection& connection);
   World::Time arrival(std::span<const FlightRef> delivery);
   // The size of an encoded message for the model: set_payload_scale() counts.

@@ -31,7 +31,7 @@ struct SimNetwork::Connection {
   bool caller_there = true;  // nobody tells it anything after it has gone
   bool open = true;
   World::Time last_small{}, last_large{};  // arrivals: each lane keeps its order
-  std::vector<FlightRef> delivery{};       // small messages of this moment, which leave together
+  std::vector<FlightRef> small{}, large{};  // sent at this moment, and waiting for its end
 };
 
 // A message on its way.
