@@ -1,9 +1,7 @@
 // SimpleRnn, Lstm and Gru over whole sequences, and their gradients.
 //
-// An op for a sequence, and not a graph with nodes for each step: with a graph the nodes grow with the
-// steps (an LSTM of 28 steps has 600, and 1,700 with its gradient), each step's gradient of the weights
-// is a product and a sum of its own, and that of each step's input is a tensor of zeros as large as all
-// inputs. bench/RESULTS.md has both ways side by side.
+// An op for a sequence, and not a graph with nodes for each step, which takes three times as much
+// processor time: kernels/DECISIONS.md, "Recurrent cells".
 #include "kernels/recurrent/recurrent.h"
 
 #include <memory>

@@ -213,6 +213,22 @@ BOOST_AUTO_TEST_CASE(trained_models_predict_the_same) {
   check_trained({.name = "resnet20"}, {28, 28, 1}, {"--train-steps=3", "--batch-size=8"});
 }
 
+BOOST_AUTO_TEST_CASE(recurrent_layers_are_the_same) {
+  const std::vector<std::vector<Layer>> networks{
+      {lstm(3, {.return_sequences = true}), gru(4, {.go_backwards = true})},
+      {bidirectional(lstm(3))},
+      {simple_rnn(3, {.activation = relu})},
+      {conv1d(4, 3, relu, {.padding = SeriesPadding::causal, .dilation = 2}), max_pool1d(), gru(3)}};
+  for (const auto& layers : networks) {
+    Graph graph;
+    const Classifier model = make_classifier(graph, chain(layers), Shape{6, 5}, {.training = false});
+    Session session(graph);
+    session.initialize_variables();
+    check_export(session, signature_of(model.x, model.test.logits),
+                 {{"examples", random_tensor({4, 6, 5})}}, 1e-5);
+  }
+}
+
 // Of the layers that compute otherwise in training: averages that have moved, and no dropout.
 BOOST_AUTO_TEST_CASE(a_model_with_normalisation_and_dropout_predicts_the_same) {
   Model model = sequential(input({8, 8, 1}),

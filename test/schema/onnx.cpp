@@ -30,6 +30,7 @@ OnnxModel all_kinds() {
                           {"f", 0.25},
                           {"s", std::string("text")},
                           {"is", std::vector<std::int64_t>{1, 2}},
+                          {"ss", std::vector<std::string>{"a", ""}},
                           {"t", Tensor::of<std::int64_t>({2}, {7, 8})}}});
   model.initializers = {{"w", Tensor::of<float>({2, 2}, {1, 2, 3, 4})},
                         {"d", Tensor::of<double>({1}, {0.5})},
@@ -101,6 +102,8 @@ BOOST_AUTO_TEST_CASE(a_model_is_the_same_after_encoding_and_decoding) {
   BOOST_TEST(std::get<std::string>(node.attrs.at("s")) == "text");
   BOOST_TEST(
       (std::get<std::vector<std::int64_t>>(node.attrs.at("is")) == std::vector<std::int64_t>{1, 2}));
+  BOOST_TEST(
+      (std::get<std::vector<std::string>>(node.attrs.at("ss")) == std::vector<std::string>{"a", ""}));
   BOOST_TEST(identical(std::get<Tensor>(node.attrs.at("t")), Tensor::of<std::int64_t>({2}, {7, 8})));
   BOOST_TEST_REQUIRE(again.initializers.size() == model.initializers.size());
   for (const auto& [name, tensor] : model.initializers)

@@ -10,6 +10,7 @@
 #include "actors/models/images/fast_net.h"
 #include "actors/models/images/recipe.h"
 #include "actors/models/images/whitening.h"
+#include "actors/models/text/character_lstm.h"
 #include "actors/models/text/sample.h"
 #include "actors/models/text/text_data.h"
 #include "actors/models/text/transformer.h"
@@ -17,6 +18,7 @@
 #include "actors/strategies/distributed_optimizer.h"
 #include "dataflow/ops/trace_ops.h"
 #include "dataflow/train/replicated_state.h"
+#include "kernels/recurrent/recurrent.h"
 #include "kernels/shuffle/group_table.h"
 #include "kernels/update/elementwise_optimizer.h"
 #include "kernels/update/graph_optimizer.h"
@@ -96,14 +98,19 @@ void name_library() {
   keep(&af::input, &af::chain);
   // actors/layers/initializer.h
   keep(&af::fans_of, &af::zeros, &af::ones, &af::filled_with, &af::uniform, &af::normal,
-       &af::glorot_uniform, &af::glorot_normal, &af::he_uniform, &af::he_normal, &af::lecun_normal);
+       &af::glorot_uniform, &af::glorot_normal, &af::he_uniform, &af::he_normal, &af::lecun_normal,
+       &af::orthogonal);
   // actors/layers/layers.h
   using Merging = af::Layer (*)();
-  keep(&af::dense, &af::global_avg_pool, &af::global_max_pool, &af::embedding, &af::tied_embedding,
-       &af::position_embedding, &af::attention, &af::flatten, &af::rescaling, &af::activation,
-       &af::average, &af::concatenate, &af::dot, static_cast<Merging>(&af::add),
+  keep(&af::dense, &af::global_avg_pool, &af::global_max_pool, &af::tied_embedding, &af::conv1d,
+       &af::max_pool1d, &af::avg_pool1d, &af::masking, &af::time_distributed, &af::repeat_vector,
+       &af::permute, &af::position_embedding, &af::attention, &af::flatten, &af::rescaling,
+       &af::activation, &af::average, &af::concatenate, &af::dot, static_cast<Merging>(&af::add),
        static_cast<Merging>(&af::multiply), static_cast<Merging>(&af::subtract),
        static_cast<Merging>(&af::maximum), static_cast<Merging>(&af::minimum));
+  using Embedding = af::Layer(std::int64_t, std::int64_t, const af::Initializer&);
+  using MaskingEmbedding = af::Layer(std::int64_t, std::int64_t, const af::EmbeddingLayerOptions&);
+  keep<Embedding, MaskingEmbedding>(&af::embedding, &af::embedding);
   // actors/layers/losses.h
   keep(&af::soft_label_cross_entropy, &af::sigmoid_cross_entropy, &af::sparse_categorical_cross_entropy,
        &af::categorical_cross_entropy, &af::binary_cross_entropy, &af::kl_divergence,
@@ -116,10 +123,15 @@ void name_library() {
        &af::r2_score, &af::metric_of);
   // actors/layers/preprocessing.h
   keep(&af::normalization, &af::discretization, &af::category_encoding);
+  // actors/layers/recurrent.h
+  using Recurrent = af::RecurrentLayer(std::int64_t, const af::RecurrentLayerOptions&);
+  keep<Recurrent, Recurrent, Recurrent>(&af::simple_rnn, &af::lstm, &af::gru);
+  keep<af::Layer(const af::RecurrentLayer&), af::Layer(const af::RecurrentLayer&, const af::Layer&)>(
+      &af::bidirectional, &af::bidirectional);
   // actors/layers/regularizer.h
   keep(&af::l1, &af::l2, &af::l1_l2);
   // actors/models/classifiers.h
-  keep(&af::mlp, &af::lenet, &af::resnet20,
+  keep(&af::mlp, &af::lenet, &af::resnet20, &af::row_lstm,
        static_cast<af::Classifier (*)(af::Graph&, const af::Architecture&, const af::TensorType&,
                                       const af::ClassifierOptions&)>(&af::make_classifier));
   // actors/models/fit/callbacks.h
@@ -143,6 +155,9 @@ void name_library() {
   // actors/models/preprocessing/string_lookup.h, text_vectorization.h
   keep(&af::StringLookup::adapt, &af::StringLookup::load, &af::TextVectorization::adapt,
        &af::TextVectorization::words_of);
+  // actors/models/text/character_lstm.h
+  keep(&af::character_lstm);
+  keep<af::CompileOptions(const af::CharacterLstmRecipe&)>(&af::compile_options);
   // actors/models/text/sample.h
   keep(&af::sample);
   // actors/models/text/text_data.h
@@ -303,10 +318,10 @@ void name_library() {
        static_cast<Output (*)(Output, Output, Output, double)>(&af::layer_norm),
        static_cast<Output (*)(Output, double, std::uint64_t, Output)>(&af::dropout));
   // kernels/ops/arrays.h
-  keep(&af::unstack, &af::slice_to_end, &af::squeeze, &af::range, &af::one_hot, &af::clip, &af::variance, &af::any,
-       &af::all, &af::tile, &af::cumsum, &af::take_along_axis, &af::add_along_axis, &af::top_k, &af::erf,
-       &af::softplus, &af::sin, &af::cos, &af::floor, &af::ceil, &af::round, &af::stop_gradient,
-       &af::silu, &af::leaky_relu, &af::elu, &af::selu, &af::einsum);
+  keep(&af::unstack, &af::slice_to_end, &af::squeeze, &af::range, &af::one_hot, &af::clip, &af::variance,
+       &af::any, &af::all, &af::tile, &af::cumsum, &af::take_along_axis, &af::add_along_axis, &af::top_k,
+       &af::erf, &af::softplus, &af::sin, &af::cos, &af::floor, &af::ceil, &af::round,
+       &af::stop_gradient, &af::silu, &af::leaky_relu, &af::elu, &af::selu, &af::einsum);
   // kernels/ops/clipping.h
   using Clipped = std::vector<af::GradientAndVariable>;
   keep<Output(const Outputs&), Clipped(Clipped, double)>(&af::global_norm, &af::clip_by_global_norm);
@@ -318,6 +333,10 @@ void name_library() {
   // kernels/ops/learning_rate.h
   keep(&af::exponential_decay, &af::inverse_time_decay, &af::polynomial_decay, &af::cosine_decay,
        &af::piecewise_constant);
+  // kernels/recurrent/recurrent.h
+  keep<Output(Output, Output, const af::RecurrentOptions&),
+       Output(Output, Output, const af::RecurrentOptions&)>(&af::simple_rnn, &af::lstm);
+  keep<Output(Output, Output, Output, const af::RecurrentOptions&)>(&af::gru);
   // kernels/update/optimizer_rule.h
   keep(&af::builtin_optimizer_rules, &af::builtin_optimizers, &af::update_by_way_of_host,
        &af::update_rows_by_way_of_host);
