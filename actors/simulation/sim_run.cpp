@@ -11,7 +11,7 @@ namespace {
 
 using Nanoseconds = std::chrono::nanoseconds;
 
-// A thousand tasks begin with fewer than a fiftieth of it.
+// They take some seconds of real time.
 constexpr std::uint64_t most_steps_at_one_moment = 5'000'000;
 
 double in_seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
