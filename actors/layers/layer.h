@@ -143,7 +143,8 @@ class LayerScope {
   // The mask of a tensor [batch, steps, ...], bool [batch, steps]: false where an example, which is
   // shorter than others, has no step. Empty if the tensor has none. A mask goes on by itself from the
   // inputs of a layer to a result [batch, steps, ...] of as many steps: where several inputs have one,
-  // a step counts that one of them has; where one has none, the result has none.
+  // a step counts that one of them has; where one has none, the result has none. The loss leaves out
+  // masked steps, if it has a value for each step.
   Output mask(Output x) const { return pass_.mask(x); }
   // Gives the result of this layer another mask, or none: for layers whose steps are not their input's.
   void set_mask(Output x, Output mask) { pass_.masks[x.edge] = mask; }

@@ -1,8 +1,6 @@
-// Recurrent layers: over the steps of sequences [batch, steps, features], whose number of steps is
-// known.
+// Recurrent layers: over sequences [batch, steps, features] of a known number of steps.
 //
-//   Model model = sequential({embedding(1000, 32, {.mask_zero = true}), bidirectional(lstm(64)),
-//   dense(1)});
+//   Model model = sequential({bidirectional(gru(32, {.return_sequences = true})), lstm(64), dense(1)});
 //
 // Their arithmetic and the layout of their weights are Keras 3's. Where a sequence has a mask
 // (LayerScope::mask) the state stays as it was at the steps that are none.

@@ -21,8 +21,8 @@ struct LabelFeeds {
   // For a part of a batch; otherwise empty. weights, float32 [n]: those of its examples, 0 for an
   // example that only fills a gap. share, float32 scalar: the divisor of the sum of their losses.
   Output weights, share;
-  std::vector<Output>
-      masks{};  // of the predictions, bool [n, steps] or empty; none: no prediction has one
+  // Of the predictions: bool [n, steps], or empty. None where no prediction has one.
+  std::vector<Output> masks{};
 };
 
 // The masks of predictions (LayerScope::mask), for LabelFeeds.
