@@ -30,7 +30,7 @@ struct SimNetwork::Connection {
   PortRef port;              // null until the handshake is done
   bool caller_there = true;  // nobody tells it anything after it has gone
   bool open = true;
-  World::Time last_small{}, last_large{};  // arrivals: each lane keeps its order
+  World::Time last_small{}, last_large{};   // arrivals: each lane keeps its order
   std::vector<FlightRef> small{}, large{};  // sent at this moment, and waiting for its end
 };
 
