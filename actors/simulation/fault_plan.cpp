@@ -11,7 +11,7 @@
 #include <sstream>
 #include <utility>
 
-#include "actors/simulation/schedule.h"
+#include "actors/simulation/world/schedule.h"
 #include "dataflow/values/error.h"
 #include "dataflow/values/joined.h"
 

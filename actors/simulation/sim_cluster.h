@@ -33,7 +33,7 @@
 #include "actors/runtime/storage.h"
 #include "actors/simulation/fault_plan.h"
 #include "actors/simulation/link_model.h"
-#include "actors/simulation/schedule.h"
+#include "actors/simulation/world/schedule.h"
 #include "actors/task/server.h"
 
 namespace actorflow {

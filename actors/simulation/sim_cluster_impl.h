@@ -22,7 +22,7 @@
 #include "actors/simulation/sim_network.h"
 #include "actors/simulation/sim_runtime.h"
 #include "actors/simulation/sim_storage.h"
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "actors/runtime/file_calls.h"
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 
 namespace actorflow {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 
 namespace spdlog {
 class logger;

@@ -1,8 +1,8 @@
 // A simulated machine: its process begins, ends, dies, and is started again.
 #include <fmt/format.h>
 
-#include "actors/simulation/fiber.h"
 #include "actors/simulation/sim_cluster_impl.h"
+#include "actors/simulation/world/fiber.h"
 
 namespace actorflow {
 

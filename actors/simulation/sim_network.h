@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "actors/simulation/link_model.h"
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 #include "schema/link.h"
 
 namespace actorflow {

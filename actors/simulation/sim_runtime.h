@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "actors/runtime/runtime.h"
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 
 namespace actorflow {
 

@@ -7,7 +7,7 @@
 #include "actors/actorflow.h"
 #include "actors/simulation/sim_cluster.h"
 #include "actors/simulation/sim_network.h"
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 #include "bench/harness.h"
 #include "bench/scale/peak_memory.h"
 #include "bench/scale/virtual_time.h"

@@ -8,7 +8,7 @@
 #include "actors/simulation/sim_network.h"
 #include "actors/simulation/sim_runtime.h"
 #include "actors/simulation/sim_storage.h"
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 #include "bench/scale/virtual_time.h"
 #include "kernels/core/kernel.h"
 

@@ -35,6 +35,11 @@ BOOST_AUTO_TEST_CASE(an_output_folder_that_is_not_empty_is_refused_before_anythi
   BOOST_TEST(computed == 3);
   // Without _SUCCESS it is what a lost job has left.
   BOOST_TEST(!has(status, "has not ended"));
+  options.resume = true;
+  options.work_folder = folder.file("work");
+  BOOST_TEST(has(test::status_of(write), "nothing to resume: if it was this one, all is done"));
+  options.resume = false;
+  options.work_folder.clear();
   std::filesystem::remove(folder.file("out/_SUCCESS"));
   BOOST_TEST(has(test::status_of(write), "has not ended, which --overwrite removes"));
   options.overwrite = true;

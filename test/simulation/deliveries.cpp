@@ -9,7 +9,7 @@
 #include "actors/simulation/sim_network.h"
 #include "actors/simulation/sim_runtime.h"
 #include "actors/simulation/sim_storage.h"
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 #include "kernels/core/kernel.h"
 
 BOOST_AUTO_TEST_SUITE(deliveries)

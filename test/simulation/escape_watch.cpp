@@ -1,5 +1,5 @@
 // What runs in a simulated world and asks the real machine is found, at the place where it does.
-#include "actors/simulation/escape_watch.h"
+#include "actors/simulation/world/escape_watch.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "actors/probes/point.h"
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 #include "test/simulation/support/commit_crash.h"
 #include "test/simulation/support/resumed_job.h"
 #include "test/simulation/support/word_job.h"

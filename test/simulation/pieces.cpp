@@ -7,7 +7,7 @@
 
 #include "actors/jobs/job.h"
 #include "actors/simulation/sim_cluster.h"
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 
 BOOST_AUTO_TEST_SUITE(pieces)
 

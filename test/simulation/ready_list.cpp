@@ -1,10 +1,10 @@
-#include "actors/simulation/ready_list.h"
+#include "actors/simulation/world/ready_list.h"
 
 #include <boost/test/unit_test.hpp>
 #include <memory>
 #include <vector>
 
-#include "actors/simulation/schedule.h"
+#include "actors/simulation/world/schedule.h"
 
 BOOST_AUTO_TEST_SUITE(ready_list)
 

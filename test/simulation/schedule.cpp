@@ -1,4 +1,4 @@
-#include "actors/simulation/schedule.h"
+#include "actors/simulation/world/schedule.h"
 
 #include <boost/test/unit_test.hpp>
 #include <map>

@@ -11,7 +11,7 @@
 #include "actors/client/session.h"
 #include "actors/simulation/sim_network.h"
 #include "actors/simulation/sim_storage.h"
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 #include "dataflow/graph/graph.h"
 #include "kernels/ops.h"
 

@@ -82,6 +82,17 @@ void remove_unfinished(Storage& storage, const std::string& folder,
         storage.remove(path);
 }
 
+// A job that is resumed, but had ended when its process was lost, finds its own result.
+const char* advice_for_output(JobContext& job, const std::vector<std::string>& names) {
+  if (std::ranges::find(names, success_mark) == names.end())
+    return "it is what a job has left that has not ended, which --overwrite removes; a job with "
+           "--work_folder and --resume goes on there";
+  if (job.options().resume)
+    return "a job has ended there, and there is nothing to resume: if it was this one, all is done; "
+           "else give a new one, or --overwrite";
+  return "give a new one, or --overwrite";
+}
+
 }  // namespace
 
 std::string part_name(std::size_t part, std::size_t parts, const char* extension) {
@@ -155,12 +166,8 @@ void prepare_output(JobContext& job, const std::string& folder) {
                     folder, *foreign));
   const auto made = job.engine().earlier_files(folder);
   if (!names.empty() && !made && !job.options().overwrite)
-    throw Error(Code::already_exists,
-                fmt::format("the output folder '{}' is not empty: {}", folder,
-                            std::ranges::find(names, success_mark) != names.end()
-                                ? "give a new one, or --overwrite"
-                                : "it is what a job has left that has not ended, which --overwrite "
-                                  "removes; a job with --work_folder and --resume goes on there"));
+    throw Error(Code::already_exists, fmt::format("the output folder '{}' is not empty: {}", folder,
+                                                  advice_for_output(job, names)));
   if (!made) job.engine().begin_output(folder);
   if (std::ranges::find(names, success_mark) != names.end()) {
     storage.remove(folder + "/" + success_mark);  // first: what is left is no whole result

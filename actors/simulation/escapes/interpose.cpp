@@ -18,7 +18,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "actors/simulation/escape_watch.h"
+#include "actors/simulation/world/escape_watch.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "actors/probes/handler_probe.h"
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 #include "test/simulation/support/word_job.h"
 
 namespace actorflow::test {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 #include "test/simulation/support/word_job.h"
 
 namespace actorflow::test {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "actors/jobs/tensors/batches.h"
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 #include "test/simulation/support/word_job.h"
 
 namespace actorflow::test {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "actors/jobs/engine/agent/agent_orders.h"
+#include "actors/jobs/engine/agent/renewed_wait.h"
 #include "actors/jobs/engine/parts/part_actor.h"
-#include "actors/jobs/engine/renewed_wait.h"
 #include "actors/jobs/messages/job_mail.h"
 #include "actors/jobs/slices/input_fetcher.h"
 #include "actors/jobs/slices/kept_records.h"

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "actors/jobs/engine/agent/agent_orders.h"
+#include "actors/jobs/engine/agent/renewed_wait.h"
 #include "actors/jobs/engine/coordinator/coordinator_orders.h"
 #include "actors/jobs/engine/coordinator/stage_state.h"
-#include "actors/jobs/engine/renewed_wait.h"
 #include "actors/jobs/messages/job_mail.h"
 #include "actors/runtime/guarded_actor.h"
 #include "actors/runtime/thread_affinity.h"

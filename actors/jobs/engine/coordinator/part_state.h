@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "actors/jobs/engine/renewed_wait.h"
+#include "actors/jobs/engine/agent/renewed_wait.h"
 #include "actors/jobs/messages/stage.h"
 
 namespace actorflow {

@@ -2,7 +2,7 @@
 #include <exception>
 #include <utility>
 
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 
 namespace actorflow {
 

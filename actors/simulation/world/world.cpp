@@ -1,4 +1,4 @@
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 
 #include <caf/execution_unit.hpp>
 #include <caf/logger.hpp>
@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/simulation/escape_watch.h"
-#include "actors/simulation/world_core.h"
+#include "actors/simulation/world/escape_watch.h"
+#include "actors/simulation/world/world_core.h"
 #include "dataflow/values/check.h"
 #include "dataflow/values/error.h"
 

@@ -1,4 +1,4 @@
-#include "actors/simulation/world_core.h"
+#include "actors/simulation/world/world_core.h"
 
 #include <caf/resumable.hpp>
 

@@ -1,7 +1,7 @@
 // The tracks of a simulated world: the processes, and the machines below them, that pause, are busy, and die.
 #include <utility>
 
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/world.h"
 #include "dataflow/values/error.h"
 
 namespace actorflow {

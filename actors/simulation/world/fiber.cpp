@@ -1,4 +1,4 @@
-#include "actors/simulation/fiber.h"
+#include "actors/simulation/world/fiber.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // The cores of a simulated world, on which pieces of computing run beside each other.
 #pragma once
 
-#include "actors/simulation/fiber.h"
-#include "actors/simulation/world.h"
+#include "actors/simulation/world/fiber.h"
+#include "actors/simulation/world/world.h"
 
 namespace actorflow {
 

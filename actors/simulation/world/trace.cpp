@@ -1,4 +1,4 @@
-#include "actors/simulation/trace.h"
+#include "actors/simulation/world/trace.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "actors/simulation/escape_watch.h"
+#include "actors/simulation/world/escape_watch.h"
 
 namespace actorflow {
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "actors/runtime/runtime.h"
-#include "actors/simulation/fiber.h"
-#include "actors/simulation/ready_list.h"
-#include "actors/simulation/schedule.h"
-#include "actors/simulation/trace.h"
+#include "actors/simulation/world/fiber.h"
+#include "actors/simulation/world/ready_list.h"
+#include "actors/simulation/world/schedule.h"
+#include "actors/simulation/world/trace.h"
 
 namespace caf {
 class execution_unit;
