@@ -13,6 +13,7 @@ Layer embedding(std::int64_t rows, std::int64_t width, const EmbeddingLayerOptio
   expect_positive("embedding", "width", width);
   return {
       "embedding", [=](LayerScope& scope, Output ids) {
+        expect_ids(ids);
         if (options.mask_zero) expect_rank(ids, 2, "[batch, length]");
         const Output y = embedding_lookup(scope.weight("table", {rows, width}, options.initial), ids);
         if (options.mask_zero) scope.set_mask(y, ids != 0);

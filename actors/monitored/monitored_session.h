@@ -73,8 +73,9 @@ struct MonitoredOptions {
   Feeds init_feeds{};                       // of init_op
   std::function<void(Session&)> init_fn{};  // called by the chief after init_op
   // Called by the others for each new session, once the chief is ready, and perhaps again: for what must
-  // hold before the tasks do anything together. What it throws counts as thrown by a step.
-  std::function<void()> on_chief_ready{};
+  // hold before the tasks do anything together. False: that is not known yet, ask again. What it throws
+  // counts as thrown by a step.
+  std::function<bool()> on_chief_ready{};
   std::vector<Output> local_init{};  // run in each new session, before the first step
   // Booleans that are evaluated after that; the session waits until all are true. None: the model is
   // ready when every shared variable has a value.

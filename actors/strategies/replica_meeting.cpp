@@ -23,12 +23,12 @@ ReplicaSettings RunningReplica::settings() const {
   return settings;
 }
 
-// In each new session, before its first step, and before the tasks wait for each other.
-void RunningReplica::compare_settings() {
-  if (!task_.is_chief())
-    expect_settings_of(server_, task_.chief(), settings());
-  else if (!trains_)
-    expect_servers_agree(server_, servers(), settings());
+// In each new session, before its first step, and before the tasks wait for each other. False if the
+// chief's settings are not there yet.
+bool RunningReplica::compare_settings() {
+  if (!task_.is_chief()) return expect_settings_of(server_, task_.chief(), settings());
+  if (!trains_) expect_servers_agree(server_, servers(), settings());
+  return true;
 }
 
 // The tasks that are no replicas: parameter servers, and the others of each group.

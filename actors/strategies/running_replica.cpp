@@ -73,7 +73,7 @@ MonitoredOptions RunningReplica::monitored() {
   options.max_to_keep = options_.max_to_keep;
   options.longest_hold_ms = options_.longest_hold_ms;
   options.log_step_count_steps = 0;  // programs say more
-  options.on_chief_ready = [this] { compare_settings(); };
+  options.on_chief_ready = [this] { return compare_settings(); };
   options.hooks = {sync_replicas(nodes_.train),
                    std::make_shared<ProgramHook>(
                        [this](Session& session, std::int64_t step, std::int64_t first_step) {

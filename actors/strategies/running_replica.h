@@ -36,7 +36,7 @@ class RunningReplica {
 
   // replica_meeting.cpp
   ReplicaSettings settings() const;
-  void compare_settings();
+  bool compare_settings();
   std::vector<TaskName> servers() const;
   void blame_settings(const Error& error);
   void greet_chief(MonitoredSession& session);

@@ -88,11 +88,11 @@ inline void write_lanes(std::int64_t lanes, std::int64_t first, std::int64_t las
 }
 
 // Mean and sum of squared differences from it, of `count` values.
-struct Moments {
+struct ColumnMoments {
   double count = 0, mean = 0, squares = 0;
 
   // Combines the moments of two sets of values (Chan, Golub and LeVeque 1979).
-  void merge(const Moments& other) {
+  void merge(const ColumnMoments& other) {
     if (other.count == 0) return;
     const double all = count + other.count, apart = other.mean - mean;
     mean += apart * other.count / all;
@@ -104,10 +104,10 @@ struct Moments {
 // The moments of each lane of a part, in one pass over memory: block by block, about the mean of the
 // blocks before.
 template <class T>
-std::vector<Moments> lane_moments(const WideRows& w, int part, const T* x) {
+std::vector<ColumnMoments> lane_moments(const WideRows& w, int part, const T* x) {
   const std::int64_t lanes = w.lanes(), begin = w.first_row(part), end = w.first_row(part + 1);
   const auto size = static_cast<std::size_t>(lanes);
-  std::vector<Moments> of_lanes(size);
+  std::vector<ColumnMoments> of_lanes(size);
   std::vector<double> sums(size), squares(size);
   std::vector<T> center(size);
   for (std::int64_t first = begin; first < end; first += w.block()) {
@@ -134,11 +134,11 @@ std::vector<Moments> lane_moments(const WideRows& w, int part, const T* x) {
 }
 
 template <class T>
-std::vector<Moments> column_moments(const OpContext& c, const WideRows& w, const T* x) {
-  std::vector<std::vector<Moments>> of_parts(static_cast<std::size_t>(w.parts()));
+std::vector<ColumnMoments> column_moments(const OpContext& c, const WideRows& w, const T* x) {
+  std::vector<std::vector<ColumnMoments>> of_parts(static_cast<std::size_t>(w.parts()));
   c.parallel(w.parts(),
              [&](int part) { of_parts[static_cast<std::size_t>(part)] = lane_moments(w, part, x); });
-  std::vector<Moments> result(static_cast<std::size_t>(w.size().columns));
+  std::vector<ColumnMoments> result(static_cast<std::size_t>(w.size().columns));
   for (const auto& lanes : of_parts)
     for (std::size_t j = 0; j < lanes.size(); ++j) result[j % result.size()].merge(lanes[j]);
   for (std::int64_t i = w.rest_begin(); i < w.elements(); ++i)
