@@ -208,8 +208,11 @@ bool MonitoredSession::Impl::roll_back(const Error& error) {
 bool MonitoredSession::Impl::await_resources(const Error& error) {
   if (options.is_chief || error.code() != Code::resource_exhausted) return false;
   const auto pause_ms = losses.pause_for_resources();
-  if (pause_ms > 0) server.join_for(pause_ms);
-  return pause_ms > 0;
+  if (pause_ms <= 0) return false;
+  spdlog::warn("{}: trying again in {} ms what lacked memory or room: {}", name(), pause_ms,
+               error.what());
+  server.join_for(pause_ms);
+  return true;
 }
 
 MonitoredSession::MonitoredSession(Server& server, Graph& graph, MonitoredOptions options)

@@ -327,8 +327,11 @@ bool may_be_unheard(const Where& where) {
       "worker/UpdatesMade",
   };
   // Their first call is heard of: it belongs to a step that was asked for, or to an answer.
-  static constexpr std::array<std::string_view, 5> later{
+  static constexpr std::array<std::string_view, 6> later{
       "/StartStep",  // of a step that is begun so
+      // Of a question whether the chief is ready, asked again and again while another task is away,
+      // which is the error that counts.
+      "worker/RegisterGraph",
       "node-actor/OpenFrame",
       "rendezvous/AwaitTensor",
       // One that says that messages were handled has no content to lose; ActorRef::drain() goes on.
