@@ -6,44 +6,15 @@ test/models/keras.cpp compares fit().
 
 With jax in place of torch the numbers differ by less than 1e-6. The weights begin as the same numbers on both sides, without a random generator, and nothing is shuffled.
 """
-import gzip
 import os
 import sys
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
 import keras  # noqa: E402
 import numpy as np  # noqa: E402
+from small_models import begin, digits, show  # noqa: E402
 
 data = sys.argv[1]
-
-
-def idx(name):
-    raw = gzip.open(f"{data}/digits/{name}.gz").read()
-    rank = raw[3]
-    shape = [int.from_bytes(raw[4 + 4 * i:8 + 4 * i], "big") for i in range(rank)]
-    return np.frombuffer(raw, np.uint8, offset=4 + 4 * rank).reshape(shape)
-
-
-def begin(model):
-    """Element i of weight w of the model is sin(i + w + 1) / sqrt(number of inputs); biases begin as 0."""
-    values = []
-    for w, weight in enumerate(model.weights):
-        shape = tuple(weight.shape)
-        inputs = int(np.prod(shape[:-1]))
-        count = int(np.prod(shape))
-        value = np.sin(np.arange(count) + w + 1.0) / np.sqrt(inputs) if len(shape) > 1 else np.zeros(count)
-        values.append(value.reshape(shape).astype("float32"))
-    model.set_weights(values)
-
-
-def show(name, history, validated=None):
-    """`validated`: the epochs that have validated; all if it is left out."""
-    for metric, values in history.items():
-        epochs = validated if validated and metric.startswith("val_") else range(1, len(values) + 1)
-        for epoch, value in zip(epochs, values, strict=True):
-            print(f"{name},{epoch},{metric},{value:.9g}")
-
-
 layers = keras.layers
 cross_entropy = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
@@ -75,8 +46,8 @@ frozen.layers[0].trainable = frozen.layers[1].trainable = False
 frozen.compile(loss=cross_entropy, metrics=["accuracy"], optimizer=keras.optimizers.SGD(0.05, momentum=0.9))
 show("frozen", frozen.fit(flowers, kinds, epochs=3, batch_size=32, shuffle=False, verbose=0).history)
 
-images = idx("train-images-idx3-ubyte")[:320].astype("float32") / 16
-labels = idx("train-labels-idx1-ubyte")[:320].astype("int64")
+images = digits(data, "train-images-idx3-ubyte")[:320].astype("float32") / 16
+labels = digits(data, "train-labels-idx1-ubyte")[:320].astype("int64")
 cnn = keras.Sequential([
     layers.Input((8, 8, 1)),
     layers.Conv2D(4, 3, activation="relu"),

@@ -3,41 +3,22 @@ test/models/keras_sequences.cpp compares fit() and predict(). To be run as histo
 
   KERAS_BACKEND=torch /tmp/keras/bin/python test/models/keras/sequences.py apps/data > test/models/keras/sequences.csv
 
-The weights begin as in histories.py. Of the first 320 digits the rows are steps with eight features, pixels divided by 256, or the 16 pixels, divided by 16, of the third
+The weights begin as in histories.py (small_models.py). Of the first 320 digits the rows are steps with eight features, pixels divided by 256, or the 16 pixels, divided by 16, of the third
 and fourth row are ids.
 """
-import gzip
 import os
 import sys
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
 import keras  # noqa: E402
 import numpy as np  # noqa: E402
+from small_models import begin, digits, show  # noqa: E402
 
 data = sys.argv[1]
 layers = keras.layers
 
-
-def idx(name):
-    raw = gzip.open(f"{data}/digits/{name}.gz").read()
-    rank = raw[3]
-    shape = [int.from_bytes(raw[4 + 4 * i:8 + 4 * i], "big") for i in range(rank)]
-    return np.frombuffer(raw, np.uint8, offset=4 + 4 * rank).reshape(shape)
-
-
-def begin(model):
-    values = []
-    for w, weight in enumerate(model.weights):
-        shape = tuple(weight.shape)
-        inputs = int(np.prod(shape[:-1]))
-        count = int(np.prod(shape))
-        value = np.sin(np.arange(count) + w + 1.0) / np.sqrt(inputs) if len(shape) > 1 else np.zeros(count)
-        values.append(value.reshape(shape).astype("float32"))
-    model.set_weights(values)
-
-
-images = idx("train-images-idx3-ubyte")[:320].astype("float32") / 256
-labels = idx("train-labels-idx1-ubyte")[:320].astype("int64")
+images = digits(data, "train-images-idx3-ubyte")[:320].astype("float32") / 256
+labels = digits(data, "train-labels-idx1-ubyte")[:320].astype("int64")
 # An image of digit d has 8 - d % 4 steps; the others are zeros.
 short = images.copy()
 for image, label in zip(short, labels):
@@ -53,9 +34,7 @@ def fit(name, network, x, y, optimizer=nothing):
                   optimizer=keras.optimizers.Adam(0.01, epsilon=1e-7, **optimizer))
     history = model.fit(x[:256], y[:256], epochs=3, batch_size=60, shuffle=False, verbose=0,
                         validation_data=(x[256:], y[256:])).history
-    for metric, values in history.items():
-        for epoch, value in enumerate(values):
-            print(f"{name},{epoch + 1},{metric},{value:.9g}")
+    show(name, history)
     for place, value in enumerate(model.predict(x[256:259], verbose=0).reshape(-1)[:20]):
         print(f"{name},{place},prediction,{value:.9g}")
 
