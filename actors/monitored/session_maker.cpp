@@ -135,7 +135,6 @@ std::shared_ptr<Session> SessionMaker::make() {
       had_session_ = true;
       if (await_ready(*session, patience)) return session;
     } catch (const Error& error) {
-      if (refused_) throw;
       if (server_.stopping()) continue;
       if (!is_preemption(error.code())) throw;
       wait(patience, fmt::format("for tasks that cannot be reached ({})", error.what()));
@@ -244,23 +243,13 @@ bool SessionMaker::await_chief(Session& session, Patience& patience) {
                          server_.cluster().address(options_.chief));
   while (!is_over()) {
     const auto missing = missing_variables(session);
-    const bool is_ready = fence_->join_if_open(session) && agrees_with_chief();
+    const bool is_ready =
+        fence_->join_if_open(session) && (!options_.on_chief_ready || options_.on_chief_ready());
     if (is_ready && missing.empty()) return true;
     wait(patience, fmt::format("for {} to initialise or restore {}", chief,
                                missing.empty() ? "the model" : describe(missing)));
   }
   return false;
-}
-
-// Whoever refuses to go on may have ended the job for all: this error is why, and not the end.
-bool SessionMaker::agrees_with_chief() {
-  if (!options_.on_chief_ready) return true;
-  try {
-    return options_.on_chief_ready();
-  } catch (const Error& error) {
-    refused_ = !is_preemption(error.code());
-    throw;
-  }
 }
 
 // The same for what the program calls ready.

@@ -44,7 +44,6 @@ class SessionMaker {
   bool has_whole_slots(Session& session) const;
   void close_epoch(Session& session);
   bool await_chief(Session& session, Patience& patience);
-  bool agrees_with_chief();
   bool await_ready(Session& session, Patience& patience);
   std::optional<std::int64_t> restore(Session& session);
   void give_values(Session& session, const std::vector<std::string>& missing);
@@ -64,7 +63,6 @@ class SessionMaker {
   const Saver* saver_ = nullptr;
   std::string over_;
   bool had_session_ = false;
-  bool refused_ = false;  // by on_chief_ready
 };
 
 }  // namespace actorflow
