@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <optional>
 #include <string>
 
@@ -78,7 +79,7 @@ Error with_blame(const Error& error, const std::function<FitBatches()>& batches,
   try {
     return Error(error.code(),
                  fmt::format("{}: {}", found_in(batches(), where, inputs, labels), error.what()));
-  } catch (const Error&) {
+  } catch (const std::exception&) {  // a map of the program's own, or memory
     return error;
   }
 }
